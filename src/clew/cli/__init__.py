@@ -1,0 +1,1 @@
+"""Door: the command line."""

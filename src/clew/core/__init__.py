@@ -1,0 +1,1 @@
+"""What to do next: pure decisions. Start at turn.py."""

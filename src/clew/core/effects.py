@@ -1,0 +1,90 @@
+"""The few things the core may ask for. Each is a value that knows the type of its answer; the runtime does them."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from clew.facts.exchange import Failure, Prompt, Reply
+from clew.facts.messages import Message, ToolCall
+from clew.facts.session import Compaction, Session
+
+Answer = TypeVar("Answer")
+
+
+class Effect(Generic[Answer]):
+    """A wish of the core's, answered with an `Answer`."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CallModel(Effect[Reply | Failure]):
+    """Send this prompt."""
+
+    prompt: Prompt
+
+
+@dataclass(frozen=True, slots=True)
+class Summarise(Effect[str | None]):
+    """Have this written by the summariser, or by the main model if that fails. None: no one could."""
+
+    prompt: str
+    budget: int
+    """Tokens the answer should stay within."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunTools(Effect[tuple[Message, ...]]):
+    """Run these calls; one result for each, in their order."""
+
+    calls: tuple[ToolCall, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Append(Effect[None]):
+    """Write these messages to the session's log before anything else happens."""
+
+    session: Session
+    messages: tuple[Message, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Continue(Effect[str]):
+    """End the session with reason `compression` and open its child, in one transaction. Answer: the child's id."""
+
+    session: Session
+    compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class Spill(Effect[str]):
+    """Keep this text outside the window. Answer: where it can be read again."""
+
+    text: str
+    call_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Learn(Effect[None]):
+    """The provider stated its real window: remember it."""
+
+    window: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep(Effect[None]):
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Tell(Effect[None]):
+    """Something a person should see."""
+
+    text: str
+
+
+def ask(effect: Effect[Answer]) -> Generator[Effect[Answer], Answer, Answer]:
+    """Hand a wish to whoever drives, and return the answer with its type: `reply = yield from ask(CallModel(p))`."""
+    return (yield effect)

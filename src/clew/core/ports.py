@@ -1,0 +1,50 @@
+"""What the core needs from outside and does not import: a way to count, an engine, the set-up of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from clew.core.effects import Effect
+from clew.facts.budget import Budget
+from clew.facts.messages import Message
+from clew.facts.model import Model, Policy, ResultLimits
+from clew.facts.session import Compaction
+
+Count: TypeAlias = Callable[[str], int]
+"""Text → tokens."""
+
+Asking: TypeAlias = Generator[Effect[Any], Any, Compaction]
+"""A compaction under way: it asks for what it needs, such as a summary, and ends in its result."""
+
+
+class Scale(Protocol):
+    """Weighs text; remembers what it weighed."""
+
+    def count(self, text: str) -> int: ...
+
+    def count_all(self, texts: Iterable[str]) -> int:
+        """The sum over many texts; may sample where counting each would cost more than the answer is worth."""
+        ...
+
+
+class Engine(Protocol):
+    """A strategy for making room."""
+
+    def make_room(self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None) -> Asking: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What stays the same over the turns of a session."""
+
+    model: Model
+    engine: Engine
+    count: Callable[[Message], int]
+    """Message → tokens, as the model's provider would charge them."""
+    tools: tuple[Mapping[str, Any], ...] = ()
+    tools_tokens: int = 0
+    system_tokens: int = 0
+    policy: Policy = field(default_factory=Policy)
+    limits: ResultLimits = field(default_factory=ResultLimits)

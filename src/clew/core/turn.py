@@ -1,0 +1,175 @@
+"""The story of one turn: make room, ask the model, run its tools, again until it has nothing left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, TypeVar
+
+from clew.core.assemble import assemble
+from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Tell, ask
+from clew.core.ports import Setup
+from clew.core.recover import AskForLess, GiveUp, MakeRoom, Tried, Wait, remedy
+from clew.core.results import cap_turn
+from clew.core.weigh import Weight, calibrate, was_cut, weigh
+from clew.facts.budget import Budget, share_out
+from clew.facts.exchange import Failure, Reply
+from clew.facts.messages import Message
+from clew.facts.model import Window
+from clew.facts.session import Compaction, Measured, Origin, Session
+
+T = TypeVar("T")
+Story: TypeAlias = Generator[Effect[Any], Any, T]
+
+
+class ContextExhausted(Exception):
+    """No remedy is left. The session is whole and takes the next message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """Where a turn stands."""
+
+    session: Session
+    setup: Setup
+    window: Window
+    """The model's, or a smaller one that the provider stated."""
+    factor: float = 1.0
+    """The provider's tokens for one of ours."""
+    tried: Tried = field(default_factory=Tried)
+    max_output: int | None = None
+    """Lowered for one call when the provider has no room for more."""
+
+    def add(self, messages: Sequence[Message]) -> Turn:
+        session = self.session
+        for said in messages:
+            session = session.add(said, self.setup.count(said))
+        return replace(self, session=session)
+
+    @property
+    def budget(self) -> Budget:
+        return share_out(self.window, self.setup.policy, system=self.setup.system_tokens, tools=self.setup.tools_tokens)
+
+
+def turn(session: Session, said: Sequence[Message], setup: Setup, *, factor: float = 1.0) -> Story[Turn]:
+    """From what was said to the model's last word on it."""
+    now = Turn(session, setup, setup.model.window, factor).add(said)
+    yield from ask(Append(now.session, tuple(said)))
+    while True:
+        now, reply = yield from step(now)
+        if not reply.message.calls:
+            return now
+        results = yield from ask(RunTools(reply.message.calls))
+        results = yield from cap_turn(results, setup.limits)
+        now = now.add(results)
+        yield from ask(Append(now.session, results))
+
+
+def step(now: Turn) -> Story[tuple[Turn, Reply]]:
+    """One reply: fit, call, and after a failure one remedy and again."""
+    now = replace(now, tried=Tried(), max_output=None)
+    while True:
+        now = yield from fit(now)
+        answer = yield from ask(CallModel(assemble(now.session, now.setup, max_output=now.max_output)))
+        if isinstance(answer, Reply):
+            now = yield from record(now, answer)
+            return now, answer
+        now = yield from mend(now, answer)
+
+
+def fit(now: Turn) -> Story[Turn]:
+    """The one gate that every call passes: compact when the window is too full for it."""
+    weight = weigh(now.session, now.setup, now.factor)
+    if weight.tokens < now.budget.trigger or is_too_soon(now, weight):
+        return now
+    return (yield from make_room(now))
+
+
+def is_too_soon(now: Turn, weight: Weight) -> bool:
+    """After one compaction neither an estimate alone nor a pass that did not help fires the next, until the
+    conversation has grown by a tail: the error of an estimate would compact for ever."""
+    settled_at = now.session.settled_at
+    if settled_at is None or now.session.counted - settled_at >= now.budget.tail:
+        return False
+    return not weight.observed or now.session.fruitless >= 2
+
+
+def make_room(now: Turn, *, focus: str | None = None) -> Story[Turn]:
+    """End this session and go on in its child, which opens with the summary and what was kept."""
+    if now.tried.compactions >= now.setup.policy.max_compactions:
+        raise exhausted(now, f"still full after {now.tried.compactions} compactions of one call")
+    done = yield from now.setup.engine.make_room(now.session.messages, now.budget.counted_in(now.factor), focus=focus)
+    for note in done.notes:
+        yield from ask(Tell(note))
+    now = replace(now, tried=replace(now.tried, compactions=now.tried.compactions + 1))
+    if not done.progress:
+        yield from ask(Tell("nothing more can leave the window; /new starts fresh, a larger window takes it all"))
+        stuck = replace(now.session, fruitless=now.session.fruitless + 1, settled_at=now.session.counted)
+        return replace(now, session=stuck)
+    child_id = yield from ask(Continue(now.session, done))
+    child = opened(now.session, child_id, done, now.setup)
+    if child.compactions >= 2:
+        yield from ask(Tell(f"compacted {child.compactions} times; details may blur, /new starts fresh"))
+    return replace(now, session=child)
+
+
+def opened(parent: Session, child_id: str, done: Compaction, setup: Setup) -> Session:
+    """The session that goes on after a compaction."""
+    helped = done.freed >= setup.policy.min_progress * done.tokens_before
+    child = Session(
+        id=child_id,
+        system=parent.system + done.system_note,
+        origin=Origin.COMPRESSION,
+        parent=parent.id,
+        compactions=parent.compactions + 1,
+        fruitless=0 if helped else parent.fruitless + 1,
+    )
+    for said in done.messages:
+        child = child.add(said, setup.count(said))
+    return replace(child, settled_at=child.counted)
+
+
+def mend(now: Turn, failure: Failure) -> Story[Turn]:
+    """Change exactly one thing, or end with what was tried and what to do."""
+    weight = weigh(now.session, now.setup, now.factor).tokens
+    limit = now.setup.policy.max_compactions
+    match remedy(failure, now.tried, window=now.window.size, weight=weight, max_compactions=limit):
+        case MakeRoom(window, stated):
+            if stated:
+                yield from ask(Learn(window))
+            smaller = replace(now.window, size=min(window, now.window.size))
+            return (yield from make_room(replace(now, window=smaller)))
+        case AskForLess(max_output):
+            less = replace(now.tried, smaller_outputs=now.tried.smaller_outputs + 1)
+            return replace(now, max_output=max_output, tried=less)
+        case Wait(seconds):
+            yield from ask(Sleep(seconds))
+            return replace(now, tried=replace(now.tried, waits=now.tried.waits + 1))
+        case GiveUp(why):
+            raise exhausted(now, why)
+
+
+def record(now: Turn, reply: Reply) -> Story[Turn]:
+    """Remember the reply and what its prompt really weighed."""
+    before = now.session
+    if reply.usage is not None and reply.usage.prompt:
+        counted = now.setup.system_tokens + now.setup.tools_tokens + before.counted
+        if was_cut(counted=counted, reported=reply.usage.prompt):
+            yield from ask(
+                Tell(f"the server read {reply.usage.prompt:,} of about {counted:,} tokens: is its window smaller?")
+            )
+        now = replace(
+            now,
+            session=replace(before, measured=Measured(reply.usage.prompt, len(before.entries))),
+            factor=calibrate(now.factor, counted=counted, reported=reply.usage.prompt),
+        )
+    yield from ask(Append(now.session, (reply.message,)))
+    return now.add((reply.message,))
+
+
+def exhausted(now: Turn, why: str) -> ContextExhausted:
+    weight = weigh(now.session, now.setup, now.factor).tokens
+    return ContextExhausted(
+        f"session {now.session.id}: {why}; it weighs about {weight:,} of {now.window.size:,} tokens. "
+        "Start fresh with /new, try /compress, or choose a model with a larger window"
+    )

@@ -1,0 +1,30 @@
+"""What a call consumed: disjoint buckets of tokens, as the provider reported them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call. The buckets never overlap, so their sum is the whole."""
+
+    input: int = 0
+    """Prompt tokens that were neither read from nor written to the provider's cache."""
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    reasoning: int = 0
+    """The part of `output` that was thinking; already counted there."""
+    raw: Any = field(default=None, compare=False, repr=False)
+    """The provider's own object, kept for whoever doubts the reading."""
+
+    @property
+    def prompt(self) -> int:
+        """All the tokens that stood in the window: what decides when to compact."""
+        return self.input + self.cache_read + self.cache_write
+
+    @property
+    def total(self) -> int:
+        return self.prompt + self.output

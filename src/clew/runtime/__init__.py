@@ -1,0 +1,1 @@
+"""Where it happens: the one place where things are put together."""

@@ -1,0 +1,1 @@
+"""How heavy text is."""

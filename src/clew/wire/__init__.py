@@ -1,0 +1,1 @@
+"""How others spell it: pure codecs."""
