@@ -21,8 +21,12 @@ class Exchange:
     """Where it stands in the history."""
     results: tuple[Message | None, ...] = ()
     """One for each call, in the calls' order; None where nothing answers."""
-    ends: int = 0
-    """The place behind its last message: results can stand apart from their call."""
+    places: tuple[int, ...] = ()
+    """Where its messages stand: results can stand apart from their call."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        return (self.said, *(result for result in self.results if result is not None))
 
     @property
     def is_open(self) -> bool:
@@ -87,7 +91,7 @@ def _between_exchanges(messages: Sequence[Message]) -> set[int]:
     for exchange in exchanges(messages):
         if exchange.place >= reach:
             whole.add(exchange.place)
-        reach = max(reach, exchange.ends)
+        reach = max(reach, exchange.places[-1] + 1)
     return whole
 
 
@@ -98,8 +102,10 @@ def _before_a_speaker(messages: Sequence[Message]) -> set[int]:
 
 def _exchange(messages: Sequence[Message], place: int, answers: dict[int, int]) -> Exchange:
     said = messages[place]
+    if not said.calls:
+        return Exchange(said, place, (), (place,))
     results = tuple(messages[answers[n]] if n in answers else None for n in range(len(said.calls)))
-    return Exchange(said, place, results, max((place, *answers.values())) + 1)
+    return Exchange(said, place, results, (place, *sorted(answers.values())))
 
 
 def _with_sound_arguments(said: Message) -> Message:

@@ -20,12 +20,14 @@ Asking: TypeAlias = Generator[Effect[Any], Any, Compaction]
 
 
 class Scale(Protocol):
-    """Weighs text; remembers what it weighed."""
+    """Weighs text and messages in tokens; remembers what it weighed."""
 
-    def count(self, text: str) -> int: ...
+    def text(self, text: str) -> int: ...
 
-    def count_all(self, texts: Iterable[str]) -> int:
-        """The sum over many texts; may sample where counting each would cost more than the answer is worth."""
+    def message(self, message: Message) -> int: ...
+
+    def messages(self, messages: Iterable[Message]) -> int:
+        """The sum over many; may sample where weighing each would cost more than the answer is worth."""
         ...
 
 

@@ -16,7 +16,7 @@ from clew.facts.exchange import (
 )
 
 TIERS = (256_000, 128_000, 64_000, 32_000, 16_000, 8_000)
-"""Windows in the field, tried downwards when a provider says "too long" without a number. Guesses: never written down."""
+"""Windows in the field, tried downwards when a provider says "too long" without a number; guesses, never stored."""
 SMALLEST_STATED = 1_024
 """A stated limit below this is a slip of the server's, such as a window minus max_tokens."""
 PLAUSIBLE = 0.5

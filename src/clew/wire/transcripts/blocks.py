@@ -48,9 +48,8 @@ def from_assistant(blocks: list[Any]) -> list[Message]:
 def from_user(blocks: list[Any]) -> list[Message]:
     """The results first, since they answer the message before; then what the user said."""
     messages = [_result(block) for block in blocks if is_result(block)]
-    said = [block for block in blocks if not is_result(block)]
-    if said:
-        messages.append({"role": "user", "content": _content(said, between="\n\n")})
+    if said := _content([block for block in blocks if not is_result(block)], between="\n\n"):
+        messages.append({"role": "user", "content": said})
     return messages
 
 
@@ -59,9 +58,10 @@ def _said_by_assistant(blocks: list[Any]) -> list[Message]:
     calls = {word(block, "id"): _call(block) for block in blocks if word(block, "type") in CALLS}
     aside = CALLS | UNREADABLE | {"thinking"}
     said = [block for block in blocks if word(block, "type") not in aside]
-    if not (said or calls or any(thoughts)):
-        return []
-    message: Message = {"role": "assistant", "content": (_content(said, between="\n\n") or None) if said else None}
+    content = _content(said, between="\n\n")
+    if not content and not calls:
+        return []  # a thought that led to no word and no call was interrupted; no provider takes it back
+    message: Message = {"role": "assistant", "content": content or None}
     if calls:
         message["tool_calls"] = list(calls.values())
     if any(thoughts):
@@ -114,7 +114,7 @@ def _part(block: Any) -> dict[str, Any]:
             return {"type": "file", "file": {"filename": named, "file_data": _data_uri(source)}}
         case "document", "text":
             return {"type": "text", "text": word(source, "data")}
-        case ("image_url" | "input_audio" | "file"), _:
+        case (("image_url" | "input_audio" | "file"), _):
             return dict(block)  # already OpenAI's
     return {"type": "text", "text": as_text(block)}
 

@@ -77,7 +77,11 @@ def _without_left_branches(rows: list[Row]) -> list[Row]:
 def _chain_to_last(rows: list[Row]) -> set[str] | None:
     """The uuids from the last message back to the first; None when the links do not lead there."""
     parents = _parents(rows)
-    last = next((word(row.value, "uuid") for row in reversed(rows) if _is_prompt(row.value) or _is_reply(row.value)), "")
+    if any(_is_reply(row.value) and not parents.get(word(row.value, "uuid")) for row in rows):
+        return None  # a reply always follows something: this file was written without links
+    last = next(
+        (word(row.value, "uuid") for row in reversed(rows) if _is_prompt(row.value) or _is_reply(row.value)), ""
+    )
     if not last:
         return None
     chain: set[str] = set()
@@ -148,7 +152,9 @@ def _join_replies(rows: list[Row]) -> list[Row]:
 def _joined(first: Row, more: Row) -> Row:
     blocks = _blocks(first.value.get("message")) + _blocks(more.value.get("message"))
     message = first.value.get("message")
-    return Row(first.line, {**first.value, "message": {**(message if isinstance(message, dict) else {}), "content": blocks}})
+    return Row(
+        first.line, {**first.value, "message": {**(message if isinstance(message, dict) else {}), "content": blocks}}
+    )
 
 
 def _blocks(message: Any) -> list[Any]:

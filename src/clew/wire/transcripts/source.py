@@ -12,10 +12,14 @@ from typing import Any
 from clew.wire.transcripts.values import Problem, Row, Source, word
 
 DEEPEST = 100
-"""Levels of nesting read. Real files stay under 30; far deeper ones exist to exhaust the stack of whoever copies them."""
+"""Levels of nesting read. Real files stay under 30; deeper ones exhaust the stack of whoever writes them out again."""
 
 RESTARTS = 200
 """Failed attempts at finding the next message after damage inside a document; each may scan to the end of the file."""
+
+CUT_OFF = "the document is cut off here; what came before is used"
+ANOTHER = "another conversation begins here; only the first is read"
+HALF_CHARACTER = "half a character (a lone surrogate) was replaced"
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _OBJECT = re.compile(r'\{[ \t\r\n]*"')
@@ -82,7 +86,7 @@ def _is_document(text: str) -> bool:
         # `{"role": …},` is an element of a document's list; a line of JSONL ends where its object does.
         whole += isinstance(value, dict) and not line[end:].strip()
         broken += bool(line[end:].strip())
-    return whole <= broken
+    return whole < broken
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -105,7 +109,7 @@ def _read_lines(text: str) -> Source:
                 break
             value, mended = _without_lone_surrogates(value, line)
             if mended:
-                problems.append(Problem(number, _HALF_CHARACTER))
+                problems.append(Problem(number, HALF_CHARACTER))
             rows.append(Row(number, value))
             at = _skip_blank(line, at)
     return Source(tuple(rows), problems=tuple(problems))
@@ -127,40 +131,51 @@ class _Document:
         self._line = 1
 
     def read(self) -> Source:
-        at = _skip_blank(self.text, 0)
-        end = self._read_list(at) if self.text[at] == "[" else self._read_object(at)
-        if end is not None and (rest := _skip_blank(self.text, end)) < len(self.text):
-            self._report(rest, "something stands after the end of the document and was left out")
+        at: int | None = _skip_blank(self.text, 0)
+        while at is not None and at < len(self.text):  # more than one value when documents were joined
+            if self.text[at] not in "[{":
+                self._report(at, "something stands after the end of the document and was left out")
+                break
+            at = self._read_list(at) if self.text[at] == "[" else self._read_object(at)
+            at = None if at is None else _skip_blank(self.text, at)
         return Source(tuple(self.rows), self.around, tuple(self.problems))
 
-    def _read_object(self, at: int) -> int | None:
-        """Reads `{"key": value, …}`; the list under "messages" is read element by element. None: cut off."""
-        at = _skip_blank(self.text, at + 1)
+    def _read_object(self, start: int) -> int | None:
+        """An object with messages is a conversation, any other is a row. Where the next value is; None: cut off."""
+        if self.around:
+            self._report(start, ANOTHER)
+            return None
+        fields: dict[str, Any] = {}
+        has_messages = False
+        at = _skip_blank(self.text, start + 1)
         while self.text[at : at + 1] == '"':
+            began = at
             try:
                 key, at = _next_value(self.text, at)
                 at = _skip_blank(self.text, at)
                 if self.text[at : at + 1] != ":":
                     raise _Unusable("not JSON (Expecting ':' delimiter)")
                 at = _skip_blank(self.text, at + 1)
-                if key == "messages" and self.text[at : at + 1] == "[":
-                    end = self._read_list(at)
-                    if end is None:
+                if key == "messages" and self.text[at : at + 1] == "[" and not self.rows:
+                    self.around, has_messages = fields, True
+                    after = self._read_list(at)
+                    if after is None:
                         return None
-                    at = end
                 else:
-                    value, end = _next_value(self.text, at)
-                    self.around[key] = self._mended(value, at, end)
-                    at = end
+                    value, after = _next_value(self.text, at)
+                    fields[key] = self._mended(value, at, after)
             except _Unusable as wrong:
                 self._report(at, str(wrong))
-                return self._start_again(at)
-            at = _skip_blank(self.text, at)
+                self._start_again(began)
+                return None
+            at = _skip_blank(self.text, after)
             if self.text[at : at + 1] == ",":
                 at = _skip_blank(self.text, at + 1)
+        if not has_messages:
+            self.rows.append(Row(self._line_of(start), fields))
         if self.text[at : at + 1] == "}":
             return at + 1
-        self._report(at, "the document is cut off here; what came before is used")
+        self._report(at, CUT_OFF)
         return None
 
     def _read_list(self, at: int) -> int | None:
@@ -170,14 +185,15 @@ class _Document:
                 value, end = _next_value(self.text, at)
             except _Unusable as wrong:
                 self._report(at, str(wrong))
-                return self._start_again(at)
+                self._start_again(at)
+                return None
             self.rows.append(Row(self._line_of(at), self._mended(value, at, end)))
             at = _skip_blank(self.text, end)
             if self.text[at : at + 1] == ",":
                 at = _skip_blank(self.text, at + 1)
         if at < len(self.text):
             return at + 1
-        self._report(at, "the document is cut off here; what came before is used")
+        self._report(at, CUT_OFF)
         return None
 
     def _start_again(self, at: int) -> None:
@@ -200,7 +216,7 @@ class _Document:
     def _mended(self, value: Any, at: int, end: int) -> Any:
         value, mended = _without_lone_surrogates(value, self.text[at:end])
         if mended:
-            self._report(at, _HALF_CHARACTER)
+            self._report(at, HALF_CHARACTER)
         return value
 
     def _report(self, at: int, what: str) -> None:
@@ -238,7 +254,7 @@ def _is_deep(value: Any, text: str, at: int, end: int) -> bool:
         return False
     level = [value]
     for _ in range(DEEPEST):
-        below = []
+        below: list[Any] = []
         for holder in level:
             children = holder.values() if isinstance(holder, dict) else holder if isinstance(holder, list) else ()
             below.extend(child for child in children if isinstance(child, dict | list))
@@ -246,9 +262,6 @@ def _is_deep(value: Any, text: str, at: int, end: int) -> bool:
             return False
         level = below
     return True
-
-
-_HALF_CHARACTER = "half a character (a lone surrogate) was replaced"
 
 
 def _without_lone_surrogates(value: Any, text: str) -> tuple[Any, bool]:
@@ -276,11 +289,13 @@ def _skip_blank(text: str, at: int) -> int:
 
 def _open_first_conversation(source: Source) -> Source:
     """Rows that are conversations themselves (`{"messages": […]}`): the first is opened, the rest reported."""
-    holders = [row for row in source.rows if isinstance(row.value, dict) and isinstance(row.value.get("messages"), list)]
+    holders = [
+        row for row in source.rows if isinstance(row.value, dict) and isinstance(row.value.get("messages"), list)
+    ]
     if source.around or not holders:
         return source
     first, *others = holders
     rows = tuple(Row(first.line, message) for message in first.value["messages"])
     around = {key: value for key, value in first.value.items() if key != "messages"}
-    left_out = tuple(Problem(row.line, "another conversation begins here; only the first is read") for row in others)
+    left_out = tuple(Problem(row.line, ANOTHER) for row in others)
     return Source(rows, around, source.problems + left_out)

@@ -8,7 +8,7 @@ Message = dict[str, Any]
 """One OpenAI-format message: role, content, and where they apply tool_calls, tool_call_id, name and extras."""
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Problem:
     """Something in the file that could not be used as it stood."""
 

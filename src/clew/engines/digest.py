@@ -1,0 +1,231 @@
+"""The ledger written as a handoff summary, and read back from one: no model needed, nothing vital lost in between."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log
+
+from clew.core.ports import Count
+from clew.core.redact import redact
+from clew.engines.actions import Touch, one_line
+from clew.engines.handoff import joined, sections_of
+from clew.engines.importance import Kind, Seen, worth
+from clew.engines.ledger import Ledger
+
+# What each vital part may take of the whole, at most. They are filled first and never compete with what follows.
+TASK, CONSTRAINTS, FILES, ERRORS = 0.14, 0.36, 0.24, 0.12
+# How what is left is shared; what one does not use goes to the exact strings, which come last.
+STATE, REQUESTS, ACTIONS, DECISIONS, ANSWERED, READ = 0.06, 0.10, 0.16, 0.06, 0.06, 0.06
+HEADINGS = 80
+"""Tokens of the thirteen headings with nothing under them."""
+FOCUSED = 0.66
+"""With a focus: the share of each part that goes to lines about it before any other line gets in."""
+
+_LOST = {"changed": Touch.CHANGED, "created": Touch.CREATED, "deleted": Touch.DELETED}
+
+
+def write_digest(
+    ledger: Ledger,
+    task: str,
+    strings: Mapping[str, Seen],
+    *,
+    budget: int,
+    count: Count,
+    focus: str | None = None,
+) -> str:
+    """The summary of at most `budget` tokens. Vital first, then what helps, then the exact strings."""
+    page = _Page(budget - HEADINGS, count, _about(focus))
+    sections: dict[str, str] = {}
+    sections["Active Task"] = page.quote(task, page.share(TASK)) if task else "None."
+    sections["Constraints & Preferences"] = page.lines(_bullets(ledger.constraints), page.share(CONSTRAINTS))
+    files = page.lines(_files(ledger), page.share(FILES))
+    sections["Blocked"] = page.lines(_errors(ledger), page.share(ERRORS))
+
+    rest = page.left
+    sections["Active State"] = page.lines(_bullets(f"{k}: {v}" for k, v in ledger.state.items()), rest * STATE)
+    sections["Goal"] = page.lines(_requests(ledger), rest * REQUESTS, newest=True)
+    sections["Completed Actions"] = page.lines(_actions(ledger), rest * ACTIONS, newest=True)
+    sections["Key Decisions"] = page.lines(_bullets(ledger.decisions), rest * DECISIONS, newest=True)
+    sections["Resolved Questions"] = page.lines(_bullets(ledger.answered), rest * ANSWERED, newest=True)
+    sections["Pending User Asks"] = page.lines(_bullets(ledger.pending), rest * STATE)
+    sections["In Progress"] = page.lines([one_line(redact(ledger.doing), 300)] if ledger.doing else [], rest * STATE)
+    sections["Remaining Work"] = page.lines(_plan(ledger), rest * STATE)
+    read = page.words("read", [path for path, touch in ledger.files.items() if touch is Touch.READ][::-1], rest * READ)
+    sections["Relevant Files"] = "\n".join(filter(None, (files, read)))
+    sections["Critical Context"] = _strings(strings, page, joined(sections))
+    return joined(sections)
+
+
+def read_digest(summary: str) -> tuple[Ledger, list[tuple[str, Kind]]]:
+    """The ledger and the exact strings that a digest carries: how the next compaction goes on after a restart."""
+    parts = sections_of(summary)
+    requests = [line[2:] for line in parts.get("Goal", "").splitlines() if line.startswith("> ")]
+    actions = [line.partition(". ") for line in parts.get("Completed Actions", "").splitlines()]
+    numbered = [(int(n), did) for n, dot, did in actions if dot and n.isdigit()]
+    ledger = Ledger(
+        requests=tuple(requests),
+        constraints=tuple(_unbulleted(parts.get("Constraints & Preferences", ""))),
+        actions=tuple(did for _, did in numbered),
+        done=numbered[-1][0] if numbered else 0,
+        files=dict(_read_files(parts.get("Relevant Files", ""))),
+        errors=dict(_read_errors(parts.get("Blocked", ""))),
+        decisions=tuple(_unbulleted(parts.get("Key Decisions", ""))),
+        answered=tuple(_unbulleted(parts.get("Resolved Questions", ""))),
+        pending=tuple(_unbulleted(parts.get("Pending User Asks", ""))),
+        state=dict(line.partition(": ")[::2] for line in _unbulleted(parts.get("Active State", "")) if ": " in line),
+        plan=dict.fromkeys(_unbulleted(parts.get("Remaining Work", "")), "open"),
+        doing=parts.get("In Progress", "").removesuffix("None."),
+    )
+    return ledger, list(_read_strings(parts.get("Critical Context", "")))
+
+
+def vital_lines(ledger: Ledger) -> dict[str, list[str]]:
+    """What must stand in any summary, by the section it belongs to."""
+    return {
+        "Constraints & Preferences": _bullets(ledger.constraints),
+        "Blocked": _errors(ledger),
+        "Relevant Files": _files(ledger),
+    }
+
+
+@dataclass(slots=True)
+class _Page:
+    """Tokens to write with. Lives for one digest."""
+
+    left: float
+    count: Count
+    about: Callable[[str], bool] | None
+
+    def share(self, part: float) -> float:
+        return max(self.left * part, 0)
+
+    def lines(self, lines: Sequence[str], allowance: float, *, newest: bool = False) -> str:
+        """As many lines as the allowance takes, in their order; `newest` prefers the last ones."""
+        order = range(len(lines) - 1, -1, -1) if newest else range(len(lines))
+        if self.about is None:
+            taken = self._take(lines, order, allowance)
+        else:
+            about = [place for place in order if self.about(lines[place])]
+            taken = self._take(lines, about, allowance)
+            others = [place for place in order if place not in taken]
+            spent = sum(taken.values())
+            taken |= self._take(lines, others, min(allowance - spent, allowance * (1 - FOCUSED)))
+        self.left -= sum(taken.values())
+        return "\n".join(lines[place] for place in sorted(taken))
+
+    def _take(self, lines: Sequence[str], order: Iterable[int], allowance: float) -> dict[int, int]:
+        taken: dict[int, int] = {}
+        for place in order:
+            cost = self.count(lines[place]) + 1
+            if cost <= allowance:
+                taken[place] = cost
+                allowance -= cost
+            elif allowance < 8:
+                break
+        return taken
+
+    def words(self, title: str, words: Sequence[str], allowance: float) -> str:
+        """A titled line of as many words as the allowance takes."""
+        taken: list[str] = []
+        allowance -= self.count(f"- {title}:")
+        for word in words:
+            cost = self.count(f" {word},")
+            if cost > allowance:
+                if allowance < 4:
+                    break
+                continue
+            taken.append(word)
+            allowance -= cost
+            self.left -= cost
+        return f"- {title}: {', '.join(taken)}" if taken else ""
+
+    def quote(self, text: str, allowance: float) -> str:
+        """A text quoted line by line, as far as the allowance goes."""
+        quoted = [f"> {line}" for line in text.splitlines()]
+        if sum(self.count(line) + 1 for line in quoted) > allowance:
+            most = max(int(allowance * 2), 40)
+            quoted = [
+                f"> {line}" for line in f"{text[:most]}… (the whole message has {len(text):,} characters)".splitlines()
+            ]
+            quoted = self.lines(quoted, allowance).splitlines()
+            return "\n".join(quoted)
+        self.left -= sum(self.count(line) + 1 for line in quoted)
+        return "\n".join(quoted)
+
+
+def _bullets(lines: Iterable[str]) -> list[str]:
+    return [f"- {line}" for line in lines]
+
+
+def _unbulleted(text: str) -> list[str]:
+    return [line[2:] for line in text.splitlines() if line.startswith("- ")]
+
+
+def _requests(ledger: Ledger) -> list[str]:
+    return [f"> {one_line(said, 360)}" for said in ledger.requests]
+
+
+def _actions(ledger: Ledger) -> list[str]:
+    first = ledger.done - len(ledger.actions) + 1
+    return [f"{number}. {did}" for number, did in enumerate(ledger.actions, first)]
+
+
+def _errors(ledger: Ledger) -> list[str]:
+    return [f"- `{tried}` failed: {error}" for tried, error in reversed(list(ledger.errors.items()))]
+
+
+def _read_errors(text: str) -> Iterable[tuple[str, str]]:
+    for line in reversed(text.splitlines()):
+        tried, failed, error = line.removeprefix("- `").partition("` failed: ")
+        if failed:
+            yield tried, error
+
+
+def _files(ledger: Ledger) -> list[str]:
+    return [f"- {touch}: {path}" for path, touch in reversed(list(ledger.files.items())) if touch is not Touch.READ]
+
+
+def _read_files(text: str) -> Iterable[tuple[str, Touch]]:
+    for line in reversed(_unbulleted(text)):
+        touch, _, path = line.partition(": ")
+        if touch in _LOST:
+            yield path, _LOST[touch]
+        elif touch == "read":
+            yield from ((read, Touch.READ) for read in reversed(path.split(", ")))
+
+
+def _plan(ledger: Ledger) -> list[str]:
+    return _bullets(item for item, status in ledger.plan.items() if status not in ("completed", "done", "deleted"))
+
+
+def _strings(strings: Mapping[str, Seen], page: _Page, written: str) -> str:
+    """The exact strings most likely needed, for what they cost, that do not stand in the summary already."""
+    now = 1 + max((seen.last for seen in strings.values()), default=0)
+    worths = {string: worth(seen, now) - 0.3 * log(len(string)) for string, seen in strings.items()}
+    chosen: dict[Kind, list[str]] = {}
+    allowance = page.left - 6 * len(Kind)
+    for string in sorted(worths, key=lambda string: -worths[string]):
+        if allowance < 3:
+            break
+        if string in written:
+            continue
+        cost = page.count(f" {string}")
+        if cost <= allowance:
+            chosen.setdefault(strings[string].kind, []).append(string)
+            allowance -= cost
+    return "\n".join(f"- {kind}: {' '.join(chosen[kind])}" for kind in Kind if kind in chosen)
+
+
+def _read_strings(text: str) -> Iterable[tuple[str, Kind]]:
+    for line in _unbulleted(text):
+        kind, _, strings = line.partition(": ")
+        if kind in list(Kind):
+            yield from ((string, Kind(kind)) for string in strings.split(" ") if string)
+
+
+def _about(focus: str | None) -> Callable[[str], bool] | None:
+    words = [word.lower() for word in (focus or "").split() if len(word) > 1]
+    if not words:
+        return None
+    return lambda line: any(word in line.lower() for word in words)

@@ -1,0 +1,119 @@
+"""How heavy is this text, when the same texts are asked about again and again?"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from math import ceil
+
+from clew.tokens.estimate import estimate
+from clew.tokens.exact import available, count_exact
+
+Count = Callable[[str], int]
+Key = str | tuple[int, int]
+
+WHOLE = 64 * 1024
+"""Characters up to which a text is counted whole. Beyond that a sample costs the same whatever the length."""
+
+SLICE = 512  # characters in one slice of a sample
+CUT = 0.6  # tokens that cutting a slice out adds, by breaking a word at either end; measured
+
+ENTRIES = 200_000
+"""Counts remembered; the least recently used one goes first."""
+
+HELD = 8 * 1024 * 1024
+"""Characters of text kept as keys of remembered counts."""
+
+SMALL = 256  # characters up to which a text is its own key
+
+
+class Scale:
+    """Counts each text once and remembers it by its content. Safe to share between threads."""
+
+    def __init__(self, count: Count | None = None, *, entries: int = ENTRIES, held: int = HELD) -> None:
+        """`count` replaces the built-in counting: it is asked once for every text, and nothing is sampled."""
+        self._count = count
+        self._entries = entries
+        self._held = held
+        self._lock = threading.Lock()
+        self._known: OrderedDict[Key, int] = OrderedDict()
+        self._holding = 0
+
+    def count(self, text: str) -> int:
+        """The tokens of one text: exact up to 64 K characters, sampled beyond (error below 2 % in 19 of 20 texts)."""
+        key = _key(text)
+        tokens = self._recall(key)
+        if tokens is None:
+            tokens = self._count(text) if self._count else _measure(text)
+            self._remember(key, tokens)
+        return tokens
+
+    def count_all(self, texts: Iterable[str]) -> int:
+        """The tokens of many texts together: a sample of those not yet known, where they are long enough for one.
+
+        Off by less than 4 % in 19 of 20 cases; what is remembered, and up to 64 K characters of what is not, is exact.
+        """
+        if self._count:
+            return sum(self.count(text) for text in texts)
+        total, unknown = 0, []
+        for text in texts:
+            tokens = self._recall(_key(text))
+            if tokens is None:
+                unknown.append(text)
+            else:
+                total += tokens
+        if sum(map(len, unknown)) <= WHOLE:
+            return total + sum(self.count(text) for text in unknown)
+        return total + sample("".join(unknown), counter(), slices=64)
+
+    def _recall(self, key: Key) -> int | None:
+        with self._lock:
+            tokens = self._known.get(key)
+            if tokens is not None:
+                self._known.move_to_end(key)
+            return tokens
+
+    def _remember(self, key: Key, tokens: int) -> None:
+        with self._lock:
+            if key not in self._known:
+                self._holding += _weight(key)
+            self._known[key] = tokens
+            while len(self._known) > self._entries or self._holding > self._held:
+                oldest, _ = self._known.popitem(last=False)
+                self._holding -= _weight(oldest)
+
+
+def default() -> Scale:
+    """The one scale shared by everybody who brings none."""
+    return _SHARED
+
+
+def counter() -> Count:
+    """The best way to count a short text here: exact when the tokenizer is installed, estimated otherwise."""
+    return count_exact if available() else estimate
+
+
+def sample(text: str, count: Count, *, slices: int) -> int:
+    """The tokens of a long text, from evenly spread slices of it."""
+    step = (len(text) - SLICE) / (slices - 1)
+    starts = [int(i * step) for i in range(slices)]
+    tokens = sum(count(text[start : start + SLICE]) for start in starts) - CUT * slices
+    return max(1, ceil(tokens / (slices * SLICE) * len(text)))
+
+
+def _measure(text: str) -> int:
+    count = counter()
+    # Twice as many slices as for a sum: this count will be remembered and used many times.
+    return count(text) if len(text) <= WHOLE else sample(text, count, slices=128)
+
+
+def _key(text: str) -> Key:
+    # Python remembers a string's 64-bit keyed hash inside the string, so asking again about the same one costs nothing,
+    # and a long text is not kept alive only to be recognised.
+    return text if len(text) <= SMALL else (len(text), hash(text))
+
+
+def _weight(key: Key) -> int:
+    return len(key) if isinstance(key, str) else 0
+
+
+_SHARED = Scale()
