@@ -34,7 +34,19 @@ class Forge:
 
     def password(self) -> str:
         """As people choose them: a word, some digits, perhaps a sign."""
-        words = ("hunter", "letmein", "sommer", "Blue", "dragon", "Tr0ub", "qwerty", "monkey", "s3cr", "Winter", "Gi4nt")
+        words = (
+            "hunter",
+            "letmein",
+            "sommer",
+            "Blue",
+            "dragon",
+            "Tr0ub",
+            "qwerty",
+            "monkey",
+            "s3cr",
+            "Winter",
+            "Gi4nt",
+        )
         return self.random.choice(words) + self.some(4, string.digits) + self.random.choice(("", "!", "#", "rX", "_z"))
 
     def jwt(self) -> str:
@@ -46,7 +58,7 @@ class Forge:
 
 def keys(forge: Forge) -> dict[str, str]:
     """One key of every provider whose keys can be told by their form."""
-    some, between = forge.some, forge.between
+    some = forge.some
     return {
         "OpenAI": "sk" + "-" + some(48),
         "OpenAI project": "sk" + "-proj-" + some(120, BASE64URL),
@@ -269,7 +281,7 @@ def planted(seed: int) -> Iterator[tuple[str, str]]:
 
 
 # Nothing in these is a credential: every line stays as it is.
-HARMLESS = r'''
+HARMLESS = r"""
 MAX_TOKENS=65536
 max_tokens: 4096
 max_tokens=4096,
@@ -438,4 +450,4 @@ OPENAI_API_KEY=[REDACTED]
 Authorization: Bearer [REDACTED]
 postgres://jo:[REDACTED]@host/db
 {"password": "[REDACTED]"}
-'''.strip().splitlines()
+""".strip().splitlines()

@@ -122,6 +122,25 @@ def test_a_problem_in_a_document_names_the_line_its_message_begins_on() -> None:
     assert found.messages[1]["content"] == "7"
 
 
+def test_a_system_text_beside_the_messages_does_not_double_the_one_among_them() -> None:
+    history = [{"role": "system", "content": "a"}, {"role": "user", "content": "b"}]
+    assert messages_in(document({"system": "c", "messages": history})) == history
+    assert messages_in(document({"system": "", "messages": history[1:]})) == history[1:]
+    assert messages_in(document({"system": 7, "messages": history[1:]})) == history[1:]
+
+
+def test_calls_that_are_no_objects_are_left_out_and_reported() -> None:
+    found = read_transcript(document([{"role": "assistant", "content": "a", "tool_calls": ["x", call("c1")]}]))
+    assert found.messages[0]["tool_calls"] == [call("c1")]
+    assert [problem.what for problem in found.problems] == ["a tool call is text; left out"]
+
+
+def test_a_custom_call_is_carried_through() -> None:
+    custom = {"id": "c1", "type": "custom", "name": "x", "custom": {"name": "patch", "input": "free"}}
+    [message] = messages_in(document([{"role": "assistant", "content": None, "tool_calls": [custom]}]))
+    assert message["tool_calls"] == [custom]
+
+
 # ── Anthropic ──
 
 
@@ -164,10 +183,43 @@ def test_a_tool_the_provider_ran_splits_the_reply_around_its_result() -> None:
     assert validate_messages(found) == []
 
 
+def test_documents_become_files_or_text() -> None:
+    pdf = {"type": "base64", "media_type": "application/pdf", "data": "AA=="}
+    blocks = [
+        {"type": "document", "source": pdf},
+        {"type": "document", "source": pdf, "title": "chart.pdf"},
+        {"type": "document", "source": {"type": "text", "data": "tides"}},
+    ]
+    uri = "data:application/pdf;base64,AA=="
+    assert messages_in(document([{"role": "user", "content": blocks}]))[0]["content"] == [
+        {"type": "file", "file": {"filename": "document", "file_data": uri}},
+        {"type": "file", "file": {"filename": "chart.pdf", "file_data": uri}},
+        {"type": "text", "text": "tides"},
+    ]
+
+
 def test_an_unknown_block_is_kept_as_its_json() -> None:
     blocks = [{"type": "thinking", "thinking": "x"}, {"type": "hologram", "light": 3}]
     [message] = messages_in(document([{"role": "assistant", "content": blocks}]))
     assert json.loads(message["content"]) == {"type": "hologram", "light": 3}
+
+
+def test_openai_messages_among_anthropics_stay_as_they_are() -> None:
+    mixed = [
+        {"role": "user", "content": [{"type": "image", "source": {"type": "url", "url": "https://e.org/a.png"}}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "x"}], "tool_calls": [call("c1")]},
+        {"role": "tool", "tool_call_id": "c1", "name": "look", "content": [{"type": "text", "text": "y"}]},
+    ]
+    assert messages_in(document(mixed)) == [
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "https://e.org/a.png"}}]},
+        *mixed[1:],
+    ]
+
+
+def test_a_body_with_openai_messages_is_openais_whatever_stands_beside_them() -> None:
+    history = [{"role": "user", "content": "a"}, {"role": "assistant", "content": "", "tool_calls": [call("c1")]}]
+    assert read_transcript(document({"system": "Be kind.", "messages": history})).format == "openai"
+    assert read_transcript(document({"system": "x", "messages": [{"role": "tool", "content": "b"}]})).format == "openai"
 
 
 # ── Claude Code ──
@@ -201,6 +253,67 @@ def test_a_branch_the_user_left_is_left_out() -> None:
             cc("assistant", "a3", "u3", "new answer"),
         )
     ) == ["first", "answer", "asked again", "new answer"]
+
+
+def test_a_first_prompt_asked_again_leaves_the_first_one_out() -> None:
+    assert contents(
+        lines(
+            cc("user", "u1", None, "left"),
+            cc("assistant", "a1", "u1", "left too"),
+            cc("user", "u2", None, "asked again"),
+            cc("assistant", "a2", "u2", "answer"),
+        )
+    ) == ["asked again", "answer"]
+
+
+def test_two_sessions_in_one_file_follow_one_another() -> None:
+    assert contents(
+        lines(
+            cc("user", "u1", None, "one"),
+            cc("assistant", "a1", "u1", "answer to one"),
+            {**cc("user", "u2", None, "two"), "sessionId": "t"},
+            {**cc("assistant", "a2", "u2", "answer to two"), "sessionId": "t"},
+        )
+    ) == ["one", "answer to one", "two", "answer to two"]
+
+
+def test_what_the_program_wrote_beside_the_chain_is_no_branch() -> None:
+    found = contents(
+        lines(
+            cc("user", "u1", None, "go"),
+            cc("assistant", "a1", "u1", use("t1"), message={"id": "m1"}),
+            cc("assistant", "a2", "a1", use("t2"), message={"id": "m1"}),
+            cc("user", "r1", "a1", result("t1")),
+            cc("user", "k1", "r1", [{"type": "text", "text": "the skill's text"}], isMeta=True),
+            cc("user", "r2", "a2", result("t2")),
+            cc("assistant", "a3", "r2", "done", message={"id": "m2"}),
+        )
+    )
+    assert found == ["go", None, "result of t1", "result of t2", "the skill's text", "done"]
+
+
+def test_a_prompt_of_several_texts_can_begin_a_branch_too() -> None:
+    texts = [{"type": "text", "text": "left"}]
+    assert contents(
+        lines(cc("user", "u1", None, "first"), cc("user", "u2", "u1", texts), cc("user", "u3", "u1", "again"))
+    ) == ["first", "again"]
+
+
+def test_replies_without_an_api_id_stay_apart() -> None:
+    assert contents(
+        lines(cc("user", "u1", None, "a"), cc("assistant", "a1", "u1", "b"), cc("assistant", "a2", "a1", "c"))
+    ) == ["a", "b", "c"]
+
+
+def test_a_line_that_is_no_object_is_reported() -> None:
+    found = read_transcript(lines(cc("user", "u1", None, "a"), 7))
+    assert [str(problem) for problem in found.problems] == ["line 2: not a line of a session (no object)"]
+
+
+def test_a_title_the_user_gave_goes_before_one_the_program_made() -> None:
+    rows = [{"type": "custom-title", "customTitle": "mine"}, {"type": "ai-title", "aiTitle": "its"}]
+    assert read_transcript(lines(*rows, cc("user", "u1", None, "a"))).title == "mine"
+    assert read_transcript(lines(rows[1], cc("user", "u1", None, "a"))).title == "its"
 
 
 def test_with_a_link_missing_everything_is_kept_in_file_order() -> None:
@@ -317,12 +430,99 @@ def test_a_compaction_at_the_head_of_a_rollout_brings_its_history() -> None:
     assert contents(lines(row, said("user", "next"))) == ["kept", "next"]
 
 
+def fc(call_id: str) -> dict[str, Any]:
+    return item(type="function_call", name="look", arguments="{}", call_id=call_id)
+
+
+def event(kind: str, **payload: Any) -> dict[str, Any]:
+    return {"type": "event_msg", "payload": {"type": kind, **payload}}
+
+
+def test_a_second_text_begins_a_new_message_unless_a_call_is_open() -> None:
+    apart = messages_in(lines(said("user", "go"), said("assistant", "a"), said("assistant", "b")))
+    assert [message["content"] for message in apart] == ["go", "a", "b"]
+    joined = messages_in(lines(said("user", "go"), fc("c1"), said("assistant", "a"), fc("c2")))
+    assert joined[1:] == [{"role": "assistant", "content": "a", "tool_calls": [call("c1"), call("c2")]}]
+
+
+def test_a_picture_in_a_reply_with_an_open_call_is_kept() -> None:
+    picture = item(type="message", role="assistant", content=[{"type": "input_image", "image_url": "u"}])
+    [_, message] = messages_in(lines(said("user", "go"), fc("c1"), said("assistant", "a"), picture))
+    assert message["content"] == [{"type": "text", "text": "a"}, {"type": "image_url", "image_url": {"url": "u"}}]
+
+
+def test_a_thought_that_led_to_nothing_is_left_out() -> None:
+    thought = item(type="reasoning", summary=[{"type": "summary_text", "text": "hm"}])
+    assert contents(lines(said("user", "go"), thought, said("user", "stop"))) == ["go", "stop"]
+
+
+def test_an_empty_result_is_kept() -> None:
+    empty = item(type="function_call_output", call_id="c1", output="")
+    assert messages_in(lines(fc("c1"), empty))[1]["content"] == ""
+
+
+def test_instructions_a_message_repeats_are_not_read_twice() -> None:
+    head = {"type": "session_meta", "payload": {"id": "x", "instructions": "Be brief."}}
+    assert contents(lines(head, said("user", "<user_instructions>Be brief.</user_instructions>"))) == [
+        "<user_instructions>Be brief.</user_instructions>"
+    ]
+    assert contents(lines(head, said("user", "hi"))) == ["Be brief.", "hi"]
+
+
+def test_only_the_first_head_of_a_forked_rollout_speaks() -> None:
+    heads = [{"type": "session_meta", "payload": {"base_instructions": {"text": text}}} for text in ("", "copied")]
+    assert contents(lines(*heads, said("user", "hi"))) == ["hi"]
+
+
+@pytest.mark.parametrize("turns", [0, -1, None, "2"])
+def test_taking_back_no_turns_takes_nothing_back(turns: Any) -> None:
+    assert contents(lines(said("user", "a"), event("thread_rolled_back", num_turns=turns))) == ["a"]
+
+
+def test_taking_back_more_turns_than_there_are_keeps_what_came_before_the_first() -> None:
+    rows = [said("developer", "rules"), said("user", "a"), event("thread_rolled_back", num_turns=9), said("user", "b")]
+    assert contents(lines(*rows)) == ["rules", "b"]
+
+
+def test_a_compaction_after_its_history_adds_its_summary_only() -> None:
+    history = [{"type": "message", "role": "user", "content": [{"type": "input_text", "text": "copied"}]}]
+    row = {"type": "compacted", "payload": {"message": "in short", "replacement_history": history}}
+    assert contents(lines(said("user", "a"), row)) == ["a", "in short"]
+
+
+def test_the_name_of_the_thread_is_the_title() -> None:
+    assert read_transcript(lines(said("user", "a"), event("thread_name_updated", thread_name="Lamp"))).title == "Lamp"
+
+
+def test_bare_items_are_known_by_the_kind_of_their_parts() -> None:
+    bare = said("user", "hi")["payload"]
+    assert read_transcript(lines(bare)).format == "codex"
+    reply = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "hi"}]}
+    assert read_transcript(lines(reply)).format == "openai"
+
+
+def test_an_envelope_without_a_payload_is_reported() -> None:
+    found = read_transcript(lines(said("user", "a"), {"type": "response_item"}))
+    assert [str(problem) for problem in found.problems] == [
+        "line 2: a response_item line without a payload was left out"
+    ]
+
+
 # ── Hermes ──
 
 
 def test_a_gateway_log_gives_its_model_and_skips_its_head() -> None:
     found = read_transcript(lines({"role": "session_meta", "model": "m"}, {"role": "user", "content": "hi"}))
     assert (found.format, found.model, len(found.messages)) == ("hermes", "m", 1)
+
+
+def test_only_results_are_named_after_their_tool() -> None:
+    rows = [
+        {"role": "user", "content": "a", "tool_name": "look"},
+        {"role": "tool", "content": "b", "tool_name": "look"},
+    ]
+    found = messages_in(document({"session_id": "s", "messages": rows}))
+    assert [message.get("name") for message in found] == [None, "look"]
 
 
 def test_calls_stored_as_text_are_read() -> None:

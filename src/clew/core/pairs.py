@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from clew.core.speaker import HISTORY_STARTS_LATER
 from clew.facts.messages import Message, ToolCall, message, tool_call, tool_result
@@ -12,8 +12,7 @@ from clew.facts.messages import Message, ToolCall, message, tool_call, tool_resu
 RESULT_IS_GONE = "[The result of this call is no longer in the conversation.]"
 
 
-@dataclass(frozen=True, slots=True)
-class Exchange:
+class Exchange(NamedTuple):
     """What has to stay together: one message, or calls with the results that answer them."""
 
     said: Message
@@ -51,10 +50,15 @@ def exchanges(messages: Sequence[Message]) -> list[Exchange]:
         askers.append(place)
         if said.calls:
             answers[place] = {}
-            waiting |= {call.id: [] for call in said.calls}
+            waiting.update((call.id, []) for call in said.calls)
             for number, call in enumerate(said.calls):
                 waiting[call.id].append((place, number))
-    return [_exchange(messages, place, answers.get(place, {})) for place in askers]
+    return [
+        _exchange(messages, place, answers[place])
+        if place in answers
+        else Exchange(messages[place], place, (), (place,))
+        for place in askers
+    ]
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -102,8 +106,6 @@ def _before_a_speaker(messages: Sequence[Message]) -> set[int]:
 
 def _exchange(messages: Sequence[Message], place: int, answers: dict[int, int]) -> Exchange:
     said = messages[place]
-    if not said.calls:
-        return Exchange(said, place, (), (place,))
     results = tuple(messages[answers[n]] if n in answers else None for n in range(len(said.calls)))
     return Exchange(said, place, results, (place, *sorted(answers.values())))
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any
 
+from clew.core.pairs import Exchange
 from clew.core.redact import redact
 from clew.facts.messages import Message, ToolCall
 
@@ -108,9 +110,13 @@ _EMPTY_IS_FINE = re.compile(
 """Commands for which exit 1 says "nothing found", not "broken"."""
 
 
+def read_actions(exchange: Exchange) -> tuple[Action, ...]:
+    """What the calls of an exchange did, in their order."""
+    return tuple(map(read_action, exchange.said.calls, exchange.results))
+
+
 def read_action(call: ToolCall, result: Message | None) -> Action:
-    """The account of one call, without credentials; `result` is None while it is under way."""
-    call = replace(call, arguments=redact(call.arguments))
+    """The account of one call; `result` is None while it is under way."""
     arguments = read_arguments(call)
     verb = verb_of(call.name)
     target = _first(arguments, _KEYS.get(verb, ()))
@@ -130,6 +136,7 @@ def read_action(call: ToolCall, result: Message | None) -> Action:
     return Action(call.name or result.name or "tool", verb, target, outcome, failed, error, touched)
 
 
+@lru_cache(maxsize=1_000)
 def verb_of(tool: str) -> Verb:
     """What kind of tool this is, by the words of its name."""
     name = tool.rpartition("__")[2]
@@ -199,7 +206,7 @@ def _brief(arguments: Mapping[str, Any]) -> str:
 
 def _outcome(verb: Verb, target: str, result: Message) -> tuple[bool, str, str]:
     text = result.text
-    ends = redact(text if len(text) <= 4_000 else f"{text[:1_000]}\n{text[-3_000:]}")
+    ends = text if len(text) <= 4_000 else f"{text[:1_000]}\n{text[-3_000:]}"
     code = _exit_code(ends) if verb in (Verb.RUN, Verb.CALL) else None
     failed = result.raw.get("is_error") is True or _SAYS_ERROR.match(text) is not None or bool(code)
     if failed and code == 1 and _EMPTY_IS_FINE.match(target):
@@ -207,7 +214,7 @@ def _outcome(verb: Verb, target: str, result: Message) -> tuple[bool, str, str]:
     parts = [f"exit {code}"] if code is not None else []
     if verb is Verb.RUN and (counts := _PASSED.findall(ends[-2_000:])):
         parts.append(", ".join(f"{n} {what}" for n, what in counts[-3:]))
-    error = _telling_line(ends) if failed else ""
+    error = _telling_line(redact(ends)) if failed else ""
     if error:
         parts.append(error)
     if not error:

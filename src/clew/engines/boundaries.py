@@ -35,13 +35,11 @@ class Plan:
     """What stands in for kept messages that are too large to keep whole."""
     previous: str
     """The summary an earlier compaction left; empty on the first."""
+    leaving: tuple[Exchange, ...]
+    """The middle, as exchanges."""
 
     def kept(self, places: Sequence[int]) -> list[Message]:
         return [self.shortened.get(place, self.messages[place]) for place in places]
-
-    @property
-    def leaving(self) -> tuple[Message, ...]:
-        return tuple(self.messages[place] for place in self.middle)
 
     @property
     def task(self) -> str:
@@ -80,6 +78,7 @@ def plan(messages: tuple[Message, ...], budget: Budget, policy: Policy, scale: S
         tail=tail,
         shortened={place: short for place, short in fitted.shortened.items() if place in staying},
         previous=unwrap(messages[max(handoffs)].text) if handoffs else "",
+        leaving=tuple(unit for unit in units if unit.place not in staying),
     )
 
 

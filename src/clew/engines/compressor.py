@@ -7,26 +7,27 @@ from dataclasses import dataclass
 from typing import Any
 
 from clew.core.effects import Effect, Summarise, ask
-from clew.core.pairs import exchanges, repair
+from clew.core.pairs import Exchange, repair
 from clew.core.ports import Asking, Scale
 from clew.core.redact import redact
-from clew.core.speaker import HANDOFF_READ, Speaker, is_clews_own, speaker
+from clew.core.speaker import HANDOFF_READ, is_clews_own
+from clew.engines.actions import read_actions
 from clew.engines.boundaries import Plan, plan
-from clew.engines.digest import read_digest, vital_lines, write_digest
-from clew.engines.handoff import SYSTEM_NOTE, WITHOUT_MODEL, first_prompt, sections_of, update_prompt, wrap
+from clew.engines.digest import essentials, read_digest, write_digest
+from clew.engines.handoff import SYSTEM_NOTE, WITHOUT_MODEL, first_prompt, update_prompt, wrap
 from clew.engines.importance import exact_strings
-from clew.engines.ledger import Ledger, read_ledger
-from clew.engines.prune import RESULT_WORTH_PRUNING, one_liner, shape, short_arguments
+from clew.engines.ledger import read_ledger
+from clew.engines.talk import read_talk
+from clew.engines.telling import in_parts, tell
+from clew.engines.veil import veil
 from clew.engines.verify import verify
 from clew.facts.budget import Budget
 from clew.facts.messages import Message, message
 from clew.facts.model import Policy
 from clew.facts.session import Compaction
 
-TOO_LONG = 1.5
+TOO_LONG = 1.25
 """A summary of more than this many times its budget is not one; rules write a shorter."""
-SHOWN = 4_000
-"""Characters of one message that the summariser sees; what it cuts out is in the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +45,11 @@ class Compressor:
         where = plan(messages, budget, self.policy, self.scale)
         if not where.middle and not where.shortened:
             return self._unchanged(messages, "everything there is stands in the protected head and tail")
-        leaving = self.scale.messages(where.leaving)
-        summary, note = yield from self._sum_up(
-            where, budget.summary_for(leaving), budget, redact(focus) if focus else None
-        )
+        leaving = self.scale.messages(messages[place] for place in where.middle)
+        tokens = budget.summary_for(leaving, self.scale.text(where.previous))
+        summary, note = yield from self._sum_up(where, tokens, budget, redact(focus) if focus else None)
         made = assemble(where, wrap(summary, note=note))
-        before = self.scale.messages(messages)
+        before = leaving + self.scale.messages(messages[place] for place in _others(where))
         after = self.scale.messages(made)
         if after >= before:
             return self._unchanged(messages, "a summary would be larger than what it replaces")
@@ -74,42 +74,34 @@ class Compressor:
         self, where: Plan, tokens: int, budget: Budget, focus: str | None
     ) -> Generator[Effect[Any], Any, tuple[str, str]]:
         """The summary, and what has to be said about how it came to be."""
-        earlier, carried = read_digest(where.previous) if where.previous else (Ledger(), [])
-        ledger = read_ledger((*where.leaving, *_persons_words_cut(where)), earlier)
-        task = redact(where.task)
-        written = (yield from self._written(where, tokens, budget, focus)) if self.has_summariser else None
-        if written and self.scale.text(written) <= max(tokens * TOO_LONG, budget.summary):
-            rules = write_digest(ledger, task, {}, budget=tokens, count=self.scale.text, focus=focus)
-            sections = sections_of(rules)
-            verified = verify(
-                written,
-                sources="\n".join((where.previous, *_everything_said(where.messages))),
-                fallback=sections,
-                vital=vital_lines(ledger),
-                task=sections["Active Task"],
-            )
-            return verified.summary, ""
-        strings = exact_strings((*where.leaving, *(where.messages[place] for place in where.shortened)), carried)
-        digest = write_digest(ledger, task, strings, budget=tokens, count=self.scale.text, focus=focus)
+        carried = read_digest(where.previous)
+        history = veil((*where.leaving, *_cut_short(where)))
+        account = [(exchange, read_actions(exchange)) for exchange in history]
+        ledger = read_ledger(account, carried.ledger)
+        task, count = redact(where.task), self.scale.text
+        if self.has_summariser:
+            written = yield from self._written(tell(account), where.previous, tokens, budget, focus)
+            if written and count(written) <= max(tokens * TOO_LONG, budget.summary):
+                sources = (where.previous, *_everything_said(where.messages))
+                essential = essentials(ledger, task, budget=tokens, count=count)
+                return verify(written, sources=sources, essential=essential), ""
+        talk = read_talk(account, carried.talk)
+        strings = exact_strings([said for exchange in history for said in exchange.messages], carried.strings)
+        digest = write_digest(ledger, talk, task, strings, budget=tokens, count=count, focus=focus)
         return digest, WITHOUT_MODEL if self.has_summariser else ""
 
     def _written(
-        self, where: Plan, tokens: int, budget: Budget, focus: str | None
+        self, turns: list[str], previous: str, tokens: int, budget: Budget, focus: str | None
     ) -> Generator[Effect[Any], Any, str | None]:
         """The model's summary. What is too much for one prompt goes in parts, each updating the summary so far."""
-        turns = list(_told(where.leaving))
         window = self.summariser_window or budget.window
-        most = max(window * 6 // 10 - 2 * tokens, window // 4)
-        summary = where.previous
-        for part in _parts(turns, most, self.scale):
-            told = "\n\n".join(part)
-            prompt = (
-                update_prompt(redact(summary), told, tokens, focus) if summary else first_prompt(told, tokens, focus)
-            )
+        summary = redact(previous)
+        for part in in_parts(turns, max(window * 6 // 10 - 2 * tokens, window // 4), self.scale):
+            prompt = update_prompt(summary, part, tokens, focus) if summary else first_prompt(part, tokens, focus)
             answer = yield from ask(Summarise(prompt, tokens))
             if not answer or not answer.strip():
                 return None
-            summary = answer.strip()
+            summary = redact(answer.strip())
         return summary
 
 
@@ -126,45 +118,9 @@ def assemble(where: Plan, handoff: str) -> tuple[Message, ...]:
     return repair([*system, *head, message(role, handoff), *bridge, *following])
 
 
-def _told(messages: Sequence[Message]) -> Iterator[str]:
-    """The turns as the summariser reads them: who spoke, what was called, what came of it; no credentials."""
-    results = {
-        id(result): one_liner(call, result)
-        for exchange in exchanges(messages)
-        for call, result in zip(exchange.said.calls, exchange.results, strict=True)
-        if result is not None and len(result.text) > RESULT_WORTH_PRUNING
-    }
-    for said in messages:
-        who = speaker(said)
-        name = f"tool {said.name}".strip() if who is Speaker.TOOL else "user" if who is Speaker.PERSON else said.role
-        if who is Speaker.HOST:
-            name = f"{said.role}, written by the host program"
-        text = results.get(id(said)) or shape(redact(said.text), most=SHOWN, where="see the log")
-        calls = [f"→ {call.name}({short_arguments(redact(call.arguments), 1_000)})" for call in said.calls]
-        yield "\n".join([f"[{name}] {text}", *calls])
-
-
-def _parts(turns: Sequence[str], most: int, scale: Scale) -> Iterator[list[str]]:
-    """The turns in as few parts as fit a prompt of `most` tokens each."""
-    everything = sum(map(len, turns))
-    sample = "".join(turns[:: max(1, len(turns) // 64)])[:32_000]
-    density = scale.text(sample) / max(len(sample), 1)
-    limit = everything + 1 if density == 0 else most / density
-    part: list[str] = []
-    size = 0
-    for turn in turns:
-        if part and size + len(turn) > limit:
-            yield part
-            part, size = [], 0
-        part.append(turn)
-        size += len(turn)
-    if part:
-        yield part
-
-
-def _persons_words_cut(where: Plan) -> list[Message]:
-    """A person's message that stays only in part is heard in full before it is cut."""
-    return [where.messages[place] for place in where.shortened if speaker(where.messages[place]) is Speaker.PERSON]
+def _cut_short(where: Plan) -> list[Exchange]:
+    """What stays only in part is heard in full before it is cut: a person's words, a tool's strings."""
+    return [Exchange(where.messages[place], place, (), (place,)) for place in where.shortened]
 
 
 def _everything_said(messages: Sequence[Message]) -> Iterator[str]:
@@ -172,6 +128,11 @@ def _everything_said(messages: Sequence[Message]) -> Iterator[str]:
         if not is_clews_own(said):
             yield said.text
             yield from (call.arguments for call in said.calls)
+
+
+def _others(where: Plan) -> list[int]:
+    leaving = set(where.middle)
+    return [place for place in range(len(where.messages)) if place not in leaving]
 
 
 def _one(place: int | None) -> tuple[int, ...]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from math import log
 
 from clew.core.ports import Count
-from clew.core.redact import redact
 from clew.engines.actions import Touch, one_line
 from clew.engines.handoff import joined, sections_of
 from clew.engines.importance import Kind, Seen, worth
 from clew.engines.ledger import Ledger
+from clew.engines.talk import Talk
 
 # What each vital part may take of the whole, at most. They are filled first and never compete with what follows.
 TASK, CONSTRAINTS, FILES, ERRORS = 0.14, 0.36, 0.24, 0.12
@@ -27,6 +27,7 @@ _LOST = {"changed": Touch.CHANGED, "created": Touch.CREATED, "deleted": Touch.DE
 
 def write_digest(
     ledger: Ledger,
+    talk: Talk,
     task: str,
     strings: Mapping[str, Seen],
     *,
@@ -38,7 +39,8 @@ def write_digest(
     page = _Page(budget - HEADINGS, count, _about(focus))
     sections: dict[str, str] = {}
     sections["Active Task"] = page.quote(task, page.share(TASK)) if task else "None."
-    sections["Constraints & Preferences"] = page.lines(_bullets(ledger.constraints), page.share(CONSTRAINTS))
+    constraints = _bullets(ledger.constraints)
+    sections["Constraints & Preferences"] = page.lines(constraints, page.share(CONSTRAINTS), newest=True)
     files = page.lines(_files(ledger), page.share(FILES))
     sections["Blocked"] = page.lines(_errors(ledger), page.share(ERRORS))
 
@@ -46,10 +48,10 @@ def write_digest(
     sections["Active State"] = page.lines(_bullets(f"{k}: {v}" for k, v in ledger.state.items()), rest * STATE)
     sections["Goal"] = page.lines(_requests(ledger), rest * REQUESTS, newest=True)
     sections["Completed Actions"] = page.lines(_actions(ledger), rest * ACTIONS, newest=True)
-    sections["Key Decisions"] = page.lines(_bullets(ledger.decisions), rest * DECISIONS, newest=True)
-    sections["Resolved Questions"] = page.lines(_bullets(ledger.answered), rest * ANSWERED, newest=True)
-    sections["Pending User Asks"] = page.lines(_bullets(ledger.pending), rest * STATE)
-    sections["In Progress"] = page.lines([one_line(redact(ledger.doing), 300)] if ledger.doing else [], rest * STATE)
+    sections["Key Decisions"] = page.lines(_bullets(talk.decisions), rest * DECISIONS, newest=True)
+    sections["Resolved Questions"] = page.lines(_bullets(talk.answered), rest * ANSWERED, newest=True)
+    sections["Pending User Asks"] = page.lines(_bullets(talk.pending), rest * STATE)
+    sections["In Progress"] = page.lines([one_line(talk.doing, 300)] if talk.doing else [], rest * STATE)
     sections["Remaining Work"] = page.lines(_plan(ledger), rest * STATE)
     read = page.words("read", [path for path, touch in ledger.files.items() if touch is Touch.READ][::-1], rest * READ)
     sections["Relevant Files"] = "\n".join(filter(None, (files, read)))
@@ -57,8 +59,18 @@ def write_digest(
     return joined(sections)
 
 
-def read_digest(summary: str) -> tuple[Ledger, list[tuple[str, Kind]]]:
-    """The ledger and the exact strings that a digest carries: how the next compaction goes on after a restart."""
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What an earlier summary brings along: how the next compaction goes on, also after a restart."""
+
+    ledger: Ledger
+    talk: Talk
+    strings: tuple[tuple[str, Kind], ...]
+    """Best first."""
+
+
+def read_digest(summary: str) -> Carried:
+    """A summary read back."""
     parts = sections_of(summary)
     requests = [line[2:] for line in parts.get("Goal", "").splitlines() if line.startswith("> ")]
     actions = [line.partition(". ") for line in parts.get("Completed Actions", "").splitlines()]
@@ -70,22 +82,32 @@ def read_digest(summary: str) -> tuple[Ledger, list[tuple[str, Kind]]]:
         done=numbered[-1][0] if numbered else 0,
         files=dict(_read_files(parts.get("Relevant Files", ""))),
         errors=dict(_read_errors(parts.get("Blocked", ""))),
+        state=dict(line.partition(": ")[::2] for line in _unbulleted(parts.get("Active State", "")) if ": " in line),
+        plan=dict.fromkeys(_unbulleted(parts.get("Remaining Work", "")), "open"),
+    )
+    talk = Talk(
         decisions=tuple(_unbulleted(parts.get("Key Decisions", ""))),
         answered=tuple(_unbulleted(parts.get("Resolved Questions", ""))),
         pending=tuple(_unbulleted(parts.get("Pending User Asks", ""))),
-        state=dict(line.partition(": ")[::2] for line in _unbulleted(parts.get("Active State", "")) if ": " in line),
-        plan=dict.fromkeys(_unbulleted(parts.get("Remaining Work", "")), "open"),
         doing=parts.get("In Progress", "").removesuffix("None."),
     )
-    return ledger, list(_read_strings(parts.get("Critical Context", "")))
+    return Carried(ledger, talk, tuple(_read_strings(parts.get("Critical Context", ""))))
 
 
-def vital_lines(ledger: Ledger) -> dict[str, list[str]]:
-    """What must stand in any summary, by the section it belongs to."""
+VITAL = ("Constraints & Preferences", "Blocked", "Relevant Files")
+"""Sections whose every line must stand in any summary, whoever wrote it."""
+
+
+def essentials(ledger: Ledger, task: str, *, budget: int, count: Count) -> dict[str, str]:
+    """What a summary cannot be without: the vital sections, the task, and what a model must not have left out."""
+    page = _Page(budget, count, None)
     return {
-        "Constraints & Preferences": _bullets(ledger.constraints),
-        "Blocked": _errors(ledger),
-        "Relevant Files": _files(ledger),
+        "Active Task": page.quote(task, page.share(TASK)) if task else "None.",
+        "Constraints & Preferences": page.lines(_bullets(ledger.constraints), page.share(CONSTRAINTS), newest=True),
+        "Relevant Files": page.lines(_files(ledger), page.share(FILES)),
+        "Blocked": page.lines(_errors(ledger), page.share(ERRORS)),
+        "Completed Actions": page.lines(_actions(ledger), page.share(ACTIONS), newest=True),
+        "Remaining Work": page.lines(_plan(ledger), page.share(STATE)),
     }
 
 

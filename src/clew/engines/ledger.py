@@ -1,42 +1,42 @@
-"""What the task stands at: requests, constraints, actions, files, errors, decisions, read from the messages alone."""
+"""What the task stands at: requests, constraints, actions, files, open errors, read from the messages alone."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from clew.core.pairs import exchanges
+from clew.core.pairs import Exchange
 from clew.core.redact import redact
 from clew.core.speaker import Speaker, speaker
-from clew.engines.actions import Action, Touch, Verb, leaves, one_line, read_action, read_arguments
+from clew.engines.actions import Action, Touch, Verb, leaves, one_line, read_arguments
+from clew.engines.phrases import Phrases
 from clew.facts.messages import Message, ToolCall
 
 OPEN_ERRORS = 12
 """The newest that still stand. What failed before that and never came up again is history, not a blocker."""
 RECENT = 60
-"""Entries remembered of lists that only grow: actions, decisions, answers. Their numbers go on."""
+"""Actions remembered; their numbers go on."""
 
-_CONSTRAINT = re.compile(
-    r"\b(?:must|never|only|always|don['’]?t|do\s+not|cannot|can['’]?t|should(?:n['’]?t|\s+not)|make\s+sure|ensure|avoid"
-    r"|require[sd]?|required|forbidden|prohibited|not\s+allowed|no\s+longer|at\s+(?:most|least)|instead\s+of|rather\s+than"
-    r"|prefer(?:ably|red)?|without|keep|exactly|strictly|mandatory|under\s+no|no\s+need"
-    r"|muss|nie|niemals|nur|immer|kein\w*|nicht|doit|jamais|seulement|toujours|debe|nunca|s[oó]lo|siempre"
-    r"|должен|должна|должно|должны|нельзя|только|никогда|всегда|обязательно|не\s+надо|не\s+нужно)\b"
-    r"|不要|必须|只能|只需|只用|只要|禁止|不能|不可|务必|一定|不得|不许|别|永远|总是|避免|尽量|应该|不应"
-    r"|必ず|しないで|しないこと|禁止|だけ|のみ|絶対|いけない|なければ|べき|ないように"
-    r"|반드시|하지\s*마|금지|절대|항상|만\s+사용|해야",
-    re.IGNORECASE,
-)
-_DECISION = re.compile(
-    r"\b(?:decided?|decision|going with|chose|choose|let['’]?s use|(?:I|we)['’]ll use|instead of|rather than|root cause"
-    r"|the (?:issue|problem|bug|reason|fix) (?:is|was)|turns? out|because)\b"
-    r"|决定|改用|采用|原因是|因为|根本原因|ことにし|решил",
-    re.IGNORECASE,
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；])")
-_QUESTION = re.compile(r"[^\n.!?。！？]*[?？]")
+_DEMANDS = Phrases(
+    "must", "never", "only", "always", "don't", "dont", "do not", "does not", "cannot", "can't", "should", "shouldn't",
+    "won't", "avoid", "keep", "make sure", "ensure", "require", "requires", "required", "forbid", "forbidden",
+    "prohibited", "not allowed", "no longer", "at most", "at least", "instead of", "rather than", "prefer",
+    "preferably", "preferred", "without", "exactly", "strict", "strictly", "mandatory", "no need", "need not",
+    "must not", "may not",
+    "muss", "nie", "niemals", "nur", "immer", "kein", "keine", "nicht", "doit", "jamais", "seulement", "toujours",
+    "debe", "nunca", "solo", "siempre", "sólo",
+    "don’t", "can’t", "shouldn’t", "won’t",
+    "должен", "должна", "должно", "должны", "нельзя", "только", "никогда", "всегда", "обязательно", "не надо",
+    "不要", "必须", "只", "禁止", "不能", "不可", "务必", "一定", "不得", "不许", "别",
+    "永远", "总是", "避免", "尽量", "应该",
+    "必ず", "しない", "だけ", "のみ", "絶対", "いけない", "なければ", "べき", "ないように",
+    "반드시", "하지 마", "하지마", "금지", "절대", "항상", "만 사용", "해야",
+)  # fmt: skip
+"""How people demand, forbid and prefer."""
+WHOLE_LINE = 500
+"""Characters. A constraint is kept with the line it stands in; of a longer line, its sentence."""
 _TESTS = re.compile(r"\b(?:pytest|test|tests|jest|vitest|tox|check|spec|ctest|rspec)\b")
 _BRANCH = re.compile(r"(?:^On branch |git (?:checkout|switch) -[bc] )(\S+)", re.MULTILINE)
 _DIRECTORY = re.compile(r"^\s*cd\s+([^\s;&|]+)")
@@ -57,36 +57,26 @@ class Ledger:
     files: Mapping[str, Touch] = field(default_factory=dict)
     errors: Mapping[str, str] = field(default_factory=dict)
     """What was tried → the exact error, while the same has not succeeded since."""
-    decisions: tuple[str, ...] = ()
-    answered: tuple[str, ...] = ()
-    pending: tuple[str, ...] = ()
     state: Mapping[str, str] = field(default_factory=dict)
     """Working directory, branch, tests: the latest of each."""
     plan: Mapping[str, str] = field(default_factory=dict)
     """Items of the agent's own to-do list → their status."""
-    doing: str = ""
-    """What the model last said it was about."""
 
 
-def read_ledger(messages: Sequence[Message], since: Ledger | None = None) -> Ledger:
-    """The state after `messages`; `since` is the state before them."""
+def read_ledger(history: Iterable[tuple[Exchange, tuple[Action, ...]]], since: Ledger | None = None) -> Ledger:
+    """The state after these exchanges and what their calls did; `since` is the state before them."""
     pen = _Pen(since or Ledger())
-    for exchange in exchanges(messages):
+    for exchange, actions in history:
         pen.hear(exchange.said)
-        for call, result in zip(exchange.said.calls, exchange.results, strict=True):
-            pen.note(call, result)
+        for call, result, action in zip(exchange.said.calls, exchange.results, actions, strict=True):
+            if result is not None:
+                pen.note(call, result, action)
     return pen.written()
 
 
-def constraints_in(text: str) -> Iterator[str]:
-    """The lines of a text that demand, forbid or prefer something; of a very long line the sentences that do."""
-    for line in text.splitlines():
-        if not _CONSTRAINT.search(line):
-            continue
-        if len(line) <= 500:
-            yield line.strip()
-        else:
-            yield from (said.strip() for said in _SENTENCE_END.split(line) if _CONSTRAINT.search(said))
+def constraints_in(text: str) -> list[str]:
+    """The lines of a text that demand, forbid or prefer something, verbatim."""
+    return _DEMANDS.sentences(text, line_up_to=WHOLE_LINE)
 
 
 class _Pen:
@@ -99,51 +89,23 @@ class _Pen:
         self.done = since.done
         self.files = dict(since.files)
         self.errors = dict(since.errors)
-        self.decisions = dict.fromkeys(since.decisions)
-        self.answered = list(since.answered)
-        self.pending = list(since.pending)
         self.state = dict(since.state)
         self.plan = dict(since.plan)
-        self.doing = since.doing
 
     def hear(self, said: Message) -> None:
-        match speaker(said):
-            case Speaker.PERSON:
-                self._hear_person(redact(said.text))
-            case Speaker.MODEL if said.text:
-                self._hear_model(redact(said.text))
-
-    def _hear_person(self, text: str) -> None:
-        if not text.strip():
+        if speaker(said) is not Speaker.PERSON or not said.text.strip():
             return
-        self.requests.pop(text, None)
-        self.requests[text] = None
-        self.constraints |= dict.fromkeys(constraints_in(text))
-        self.pending += [one_line(asked, 300) for asked in _QUESTION.findall(text) if len(asked.strip()) > 8][-3:]
+        self.requests.pop(said.text, None)
+        self.requests[said.text] = None
+        self.constraints |= dict.fromkeys(constraints_in(said.text))
 
-    def _hear_model(self, text: str) -> None:
-        self.doing = text
-        if self.pending:
-            answer = one_line(text, 240)
-            self.answered += [f"{asked} → {answer}" for asked in self.pending]
-            self.pending = []
-        if _DECISION.search(text):
-            for sentence in _SENTENCE_END.split(text.replace("\n", " ")):
-                if len(sentence) < 600 and _DECISION.search(sentence):
-                    self.decisions[one_line(sentence, 260)] = None
-
-    def note(self, call: ToolCall, result: Message | None) -> None:
-        action = read_action(call, result)
-        if result is None:
-            return
+    def note(self, call: ToolCall, result: Message, action: Action) -> None:
         if action.verb is Verb.PLAN:
             self._note_plan(call, result)
         else:
             self._note_action(action)
         if action.verb is Verb.ASK:
-            answer = redact(result.text)
-            self.answered.append(f"{action.target} → {one_line(answer, 300)}")
-            self.constraints |= dict.fromkeys(constraints_in(answer))
+            self.constraints |= dict.fromkeys(constraints_in(redact(result.text)))  # the answer is a person's
         self._note_state(action, result)
 
     def _note_action(self, action: Action) -> None:
@@ -163,7 +125,7 @@ class _Pen:
         if items is not None:
             self.plan = {one_line(text, 160): status for text, status in map(_plan_item, items) if text}
         elif (subject := arguments.get("subject")) and (number := _TASK_NUMBER.search(result.text)):
-            self.plan[f"#{number[1]} {one_line(redact(str(subject)), 160)}"] = "open"
+            self.plan[f"#{number[1]} {one_line(str(subject), 160)}"] = "open"
         elif "status" in arguments:
             number_given = str(arguments.get("taskId", ""))
             for item in self.plan:
@@ -188,12 +150,8 @@ class _Pen:
             done=self.done,
             files=self.files,
             errors=dict(list(self.errors.items())[-OPEN_ERRORS:]),
-            decisions=tuple(self.decisions)[-RECENT:],
-            answered=tuple(self.answered[-RECENT:]),
-            pending=tuple(self.pending),
             state=self.state,
             plan=self.plan,
-            doing=self.doing,
         )
 
 
@@ -210,6 +168,6 @@ def _latest(before: Touch | None, touch: Touch) -> Touch:
 
 def _plan_item(item: Any) -> tuple[str, str]:
     if not isinstance(item, Mapping):
-        return redact(str(item)), "open"
+        return str(item), "open"
     words = [text for key, value in item.items() if key not in ("status", "id", "priority") for text in leaves(value)]
-    return redact(words[0]) if words else "", str(item.get("status", "open"))
+    return words[0] if words else "", str(item.get("status", "open"))

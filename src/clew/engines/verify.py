@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
 
-from clew.core.redact import redact
+from clew.engines.digest import VITAL
 from clew.engines.handoff import SECTIONS, joined, sections_of
 
 _QUOTED = re.compile(r"[\"“「『]([^\"”」』\n]{12,})[\"”」』]")
@@ -15,46 +14,34 @@ _TRACEABLE = re.compile(r"https?://[^\s\"'<>`)\]}\\,|]+|(?:[\w.@~+-]+/){2,}[\w.@
 """What a summary cannot have but from its sources: addresses, deep paths, long hashes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verified:
-    summary: str
-    left_out: int
-    """Lines that stated something with no source."""
-    put_back: int
-    """Vital lines that the model had lost."""
+def verify(written: str, *, sources: Collection[str], essential: Mapping[str, str]) -> str:
+    """The summary with what has no source taken out and what is essential put in.
 
-
-def verify(
-    written: str, *, sources: str, fallback: Mapping[str, str], vital: Mapping[str, list[str]], task: str
-) -> Verified:
-    """The summary with what has no source taken out and what is vital put in.
-
-    `fallback` holds sections written by rules: they fill those that the model left out, as it does when its answer was
-    cut off. `task` is the active task as it has to stand.
+    Lines of vital sections that the model lost are added to its own; other sections stand in where the model left one
+    out, as it does when its answer was cut off. The active task is always ours: it is the user's own words.
     """
-    sections = sections_of(written)
-    if not sections:
-        sections = {"Critical Context": written.strip()}
-    left_out = put_back = 0
+    sections = sections_of(written) or {"Critical Context": written.strip()}
     for name in SECTIONS:
-        lines = redact(sections.get(name, "")).splitlines()
-        sound = [line for line in lines if _has_source(line, sources)]
-        left_out += len(lines) - len(sound)
-        text = "\n".join(sound).strip()
-        missing = [line for line in vital.get(name, ()) if not _states(text, line)]
-        put_back += len(missing) if text else 0
-        sections[name] = "\n".join([text, *missing]).strip() or fallback.get(name, "")
-    sections["Active Task"] = task
-    return Verified(joined(sections), left_out, put_back)
+        sound = [line for line in sections.get(name, "").splitlines() if _has_source(line, sources)]
+        text, ours = "\n".join(sound).strip(), essential.get(name, "")
+        if text and name in VITAL:
+            lost = (line for line in ours.splitlines() if not _states(text, line))
+            sections[name] = "\n".join((text, *lost))
+        else:
+            sections[name] = text or ours
+    sections["Active Task"] = essential["Active Task"]
+    return joined(sections)
 
 
-def _has_source(line: str, sources: str) -> bool:
-    if _ABOUT_USER.search(line) and any(quote.strip() not in sources for quote in _QUOTED.findall(line)):
-        return False
-    return all(stated.rstrip(".:;") in sources for stated in _TRACEABLE.findall(line))
+def _has_source(line: str, sources: Collection[str]) -> bool:
+    stated = [string.rstrip(".:;") for string in _TRACEABLE.findall(line)]
+    if _ABOUT_USER.search(line):
+        stated += [quote.strip() for quote in _QUOTED.findall(line)]
+    return all(any(string in source for source in sources) for string in stated)
 
 
 def _states(text: str, line: str) -> bool:
     """Whether a section already says what a vital line says; for a file its path is enough."""
     said = line.removeprefix("- ")
-    return said in text or said.partition(": ")[2] in text if ": " in said else said in text
+    _, of_file, path = said.partition(": ")
+    return said in text or bool(of_file and path in text)

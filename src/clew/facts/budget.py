@@ -42,7 +42,7 @@ class Budget:
     @property
     def tail_ceiling(self) -> int:
         """The protected messages may stretch the tail to this when the last n are heavy."""
-        return min(self.tail * 2, self.room // 2)
+        return min(self.tail * 3 // 2, self.room // 2)
 
     @property
     def head(self) -> int:
@@ -59,9 +59,10 @@ class Budget:
         sizes = (self.window, self.trigger, self.fixed, self.tail, self.summary)
         return Budget(*(int(size / factor) for size in sizes))
 
-    def summary_for(self, content: int) -> int:
-        """The summary's share for `content` tokens: a fifth, but neither too short to be useful nor above its cap."""
-        return min(max(int(content * CONTENT_SHARE), SUMMARY_FLOOR), self.summary)
+    def summary_for(self, content: int, previous: int = 0) -> int:
+        """The summary's share for `content` tokens: a fifth of them, on top of the summary that stood before; neither
+        too short to be useful nor above its cap."""
+        return min(max(previous + int(content * CONTENT_SHARE), SUMMARY_FLOOR), self.summary)
 
 
 def share_out(window: Window, policy: Policy, *, system: int = 0, tools: int = 0) -> Budget:

@@ -67,7 +67,7 @@ class Message:
 
 def read_message(raw: Any, place: int = 0) -> Message:
     """The reading of one OpenAI-format dict. Total over odd content; only what is no message at all is refused."""
-    if not isinstance(raw, Mapping):
+    if type(raw) is not dict and not isinstance(raw, Mapping):  # the first is a hundred times cheaper
         raise BadMessages(f"message {place}: expected a dict with a role, got {type(raw).__name__}")
     role = raw.get("role")
     if not isinstance(role, str) or not role:
@@ -78,8 +78,8 @@ def read_message(raw: Any, place: int = 0) -> Message:
         role,
         content if isinstance(content, str) else _text_of(content),
         tuple(map(_read_call, calls)) if isinstance(calls, list) and calls else (),
-        _word(raw.get("tool_call_id")),
-        _word(raw.get("name") or raw.get("tool_name")),
+        _word(raw.get("tool_call_id", "")),
+        _word(raw.get("name") or raw.get("tool_name", "")),
         raw,
     )
 
@@ -114,10 +114,10 @@ def other_parts(message: Message) -> list[Any]:
 
 
 def _read_call(raw: Any) -> ToolCall:
-    if not isinstance(raw, Mapping):
+    if type(raw) is not dict and not isinstance(raw, Mapping):
         raw = {"id": "", "type": "function", "function": {"name": "", "arguments": _json(raw)}}
     function = raw.get("function")
-    body: Mapping[str, Any] = function if isinstance(function, Mapping) else {}
+    body: Mapping[str, Any] = function if type(function) is dict or isinstance(function, Mapping) else {}
     arguments = body.get("arguments")
     return ToolCall(
         _word(raw.get("id")),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 
 from clew.facts.messages import Message
 from clew.tokens import Scale as TextScale
-from clew.tokens import count_message, default
+from clew.tokens import count_message, count_messages, default
 
 
 class Scale:
@@ -22,4 +22,4 @@ class Scale:
         return count_message(message.raw, self._texts)
 
     def messages(self, messages: Iterable[Message]) -> int:
-        return sum(map(self.message, messages))
+        return count_messages((said.raw for said in messages), self._texts)

@@ -34,6 +34,7 @@ FILE_LENGTH = 64
 TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "reasoning.text"})
 IMAGES = frozenset({"image", "image_url", "input_image"})
 FILES = frozenset({"document", "file", "input_file", "input_audio", "audio", "video"})
+PLAIN = frozenset({"role", "content"})
 ENCRYPTED = frozenset({"redacted_thinking", "reasoning.encrypted"})
 
 
@@ -59,6 +60,24 @@ def estimate_tokens(
 def count_message(raw: Mapping[str, object], scale: Scale) -> int:
     """The tokens of one OpenAI-format message with all it carries."""
     return sum(scale.count(piece) if isinstance(piece, str) else piece for piece in _message(raw, part_tokens))
+
+
+def count_messages(raws: Iterable[Mapping[str, object]], scale: Scale) -> int:
+    """The tokens of many messages together; a sample decides where there is much text."""
+    texts: list[str] = []
+    tokens = 0
+    for raw in raws:
+        plain = raw.get("content") if raw.keys() <= PLAIN else None
+        if isinstance(plain, str):  # most messages are a text and nothing else
+            tokens += MESSAGE
+            texts.append(plain)
+            continue
+        for piece in _message(raw, part_tokens):
+            if isinstance(piece, str):
+                texts.append(piece)
+            else:
+                tokens += piece
+    return tokens + scale.count_all(texts)
 
 
 def message_texts(raw: Mapping[str, object]) -> list[str]:

@@ -48,22 +48,16 @@ class Scale:
         return tokens
 
     def count_all(self, texts: Iterable[str]) -> int:
-        """The tokens of many texts together: a sample of those not yet known, where they are long enough for one.
+        """The tokens of many texts together: exact up to 64 K characters, from a sample beyond.
 
-        Off by less than 4 % in 19 of 20 cases; what is remembered, and up to 64 K characters of what is not, is exact.
+        Off by less than 4 % in 19 of 20 cases. What was counted before plays no part: the same texts weigh the same.
         """
         if self._count:
             return sum(self.count(text) for text in texts)
-        total, unknown = 0, []
-        for text in texts:
-            tokens = self._recall(_key(text))
-            if tokens is None:
-                unknown.append(text)
-            else:
-                total += tokens
-        if sum(map(len, unknown)) <= WHOLE:
-            return total + sum(self.count(text) for text in unknown)
-        return total + sample("".join(unknown), counter(), slices=64)
+        texts = list(texts)
+        if sum(map(len, texts)) <= WHOLE:
+            return sum(map(self.count, texts))
+        return sample("".join(texts), counter(), slices=64)
 
     def _recall(self, key: Key) -> int | None:
         with self._lock:

@@ -200,8 +200,7 @@ def _join_replies(pieces: list[Message]) -> list[Message]:
 
 def _joined(first: Message, more: Message) -> Message:
     message = {**first, **more}
-    said = [content for content in (first["content"], more["content"]) if content]
-    message["content"] = "\n\n".join(said) if all(isinstance(text, str) for text in said) and said else None
+    message["content"] = _both(first["content"], more["content"])
     thoughts = [thought for thought in (word(first, "reasoning_content"), word(more, "reasoning_content")) if thought]
     message.pop("reasoning_content", None)
     if thoughts:
@@ -209,6 +208,18 @@ def _joined(first: Message, more: Message) -> Message:
     if "tool_calls" in first or "tool_calls" in more:
         message["tool_calls"] = first.get("tool_calls", []) + more.get("tool_calls", [])
     return message
+
+
+def _both(first: Any, more: Any) -> Any:
+    if not first or not more:
+        return first or more
+    if isinstance(first, str) and isinstance(more, str):
+        return f"{first}\n\n{more}"
+    return [*_as_parts(first), *_as_parts(more)]
+
+
+def _as_parts(content: Any) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
 def _with_instructions(messages: list[Message], lines: list[_Line]) -> list[Message]:

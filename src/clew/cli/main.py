@@ -1,0 +1,50 @@
+"""The command line's front door: `clew COMMAND`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import Any
+
+import click
+
+from clew.cli.compact import compact
+from clew.cli.errors import INTERRUPTED, JSON, Failed
+from clew.cli.replay import replay
+
+
+class Doors(click.Group):
+    """A group whose commands end in an exit code and a sentence, never in a traceback for a user's mistake."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("clew: interrupted; nothing more was done.", err=True)
+            ctx.exit(INTERRUPTED)
+        except Failed as failed:
+            if ctx.meta.get(JSON):
+                click.echo(json.dumps({"error": failed.message}))
+            raise
+
+
+@click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="clew", message="%(prog)s %(version)s")
+def clew() -> None:
+    """Keeps an LLM agent's long conversation inside its model's window and never loses the thread.
+
+    Every command takes --json. Exit codes: 0 done, 1 the work failed, 2 wrong usage.
+    """
+
+
+clew.add_command(compact)
+clew.add_command(replay)
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # an old terminal shows '?' for an arrow instead of a traceback
+    clew(prog_name="clew")

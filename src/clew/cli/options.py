@@ -1,0 +1,49 @@
+"""Which options do several commands share?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from clew.cli.errors import JSON
+
+if TYPE_CHECKING:
+    from clew.facts.budget import Budget
+    from clew.facts.model import Policy
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def json_option(command: Command) -> Command:
+    """`--json`, noted in the context so that a failure is told in the same form."""
+
+    def note(context: click.Context, _: click.Parameter, value: bool) -> bool:
+        context.meta[JSON] = value
+        return value
+
+    option = click.option("--json", "as_json", is_flag=True, callback=note, help="Print one JSON document.")
+    return option(command)
+
+
+def engine_option(command: Command) -> Command:
+    option = click.option("--engine", metavar="NAME", default="compressor", show_default=True, help="Who makes room.")
+    return option(command)
+
+
+def context_length_option(default: int) -> Callable[[Command], Command]:
+    return click.option(
+        "--context-length", metavar="N", type=int, default=default, show_default=True, help="The window, in tokens."
+    )
+
+
+def budget_of(context_length: int, policy: Policy) -> Budget:
+    """How a window of that size is shared out, or a usage error that says which size would do."""
+    from clew.facts.budget import share_out
+    from clew.facts.model import Unsatisfiable, Window
+
+    try:
+        return share_out(Window(context_length), policy)
+    except Unsatisfiable as wrong:
+        raise click.BadParameter(str(wrong), param_hint="--context-length") from None

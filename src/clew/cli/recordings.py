@@ -1,0 +1,92 @@
+"""Which recordings did the user name, and what was said in them?"""
+
+from __future__ import annotations
+
+import glob
+import gzip
+import sys
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from clew.cli.errors import Failed, why
+from clew.cli.shown import shown
+from clew.wire.transcripts import Transcript, UnreadableTranscript, read_transcript
+
+STDIN = "-"
+SAMPLE = "--sample"
+SAMPLE_ORIGIN = "recorded session of the public repository entireio/cli (MIT), Claude Code"
+ENDINGS = (".json", ".jsonl", ".json.gz", ".jsonl.gz")
+"""What is looked for in a folder. A file named by itself may have any name: content decides."""
+PROBLEMS_SHOWN = 5
+
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A transcript with the name it goes by in tables."""
+
+    name: str
+    transcript: Transcript
+    origin: str = ""
+    """Where it comes from, for the recording that ships with clew."""
+
+
+def named_sources(names: Sequence[str]) -> Iterator[str]:
+    """Every file behind the names: folders and patterns are looked into, anything else is taken at its word."""
+    for name in names:
+        if Path(name).is_dir():
+            yield from _in_folder(Path(name)) or [name]
+        elif name != STDIN and glob.has_magic(name) and not Path(name).exists():
+            yield from sorted(found for found in glob.glob(name, recursive=True) if Path(found).is_file()) or [name]
+        else:
+            yield name
+
+
+def load(source: str) -> Recording:
+    """Read one recording; a mistake of the user's becomes a sentence."""
+    if source == SAMPLE:
+        sample = files("clew") / "samples" / "session-concurrency.jsonl.gz"
+        return Recording("sample", _read(sample.read_bytes(), "the sample"), SAMPLE_ORIGIN)
+    name = "stdin" if source == STDIN else shown(source)
+    return Recording(name, _read(_bytes_of(source, name), name))
+
+
+def problem_lines(recording: Recording) -> list[str]:
+    """What was damaged in it: the first few places and how many there are."""
+    problems = recording.transcript.problems
+    told = [f"{recording.name}: {shown(str(problem))}" for problem in problems[:PROBLEMS_SHOWN]]
+    if problems:
+        count = "one problem" if len(problems) == 1 else f"{len(problems):,} problems"
+        told.append(f"{recording.name}: {count} in the file; the rest is used")
+    return told
+
+
+def _in_folder(folder: Path) -> list[str]:
+    return sorted(str(path) for path in folder.rglob("*") if path.name.endswith(ENDINGS) and path.is_file())
+
+
+def _bytes_of(source: str, name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if source == STDIN else Path(source).read_bytes()
+    except FileNotFoundError:
+        raise Failed(f"{name}: there is no such file. Check the path; '-' reads standard input.") from None
+    except IsADirectoryError:
+        found = f"no {', '.join(ENDINGS)} in it" if not _in_folder(Path(source)) else "'clew replay' takes folders"
+        raise Failed(f"{name}: that is a folder ({found}). Name a transcript file.") from None
+    except OSError as error:
+        raise Failed(f"{name}: could not be read: {why(error)}.") from None
+    except ValueError:  # a NUL inside the path
+        raise Failed(f"{name}: that is no path.") from None
+
+
+def _read(data: bytes, name: str) -> Transcript:
+    try:
+        return read_transcript(gzip.decompress(data) if data.startswith(_GZIP) else data)
+    except UnreadableTranscript as wrong:
+        raise Failed(f"{name}: {shown(str(wrong))}") from None
+    except (OSError, EOFError, zlib.error) as wrong:
+        raise Failed(f"{name}: the gzip file is damaged ({wrong}). Unpack what is left of it and try that.") from None

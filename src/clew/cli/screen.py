@@ -1,0 +1,46 @@
+"""Where does output go: documents to stdout as bytes, tables to a console, a progress bar only to a person?"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text literally: brackets in a conversation are not markup."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def as_json(document: Any) -> bytes:
+    """UTF-8 whatever the terminal speaks: a pipe's reader expects nothing else."""
+    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def put(data: bytes) -> None:
+    """A document on stdout."""
+    click.echo(data, nl=False)
+
+
+def warn(lines: list[str]) -> None:
+    """Lines on stderr."""
+    for line in lines:
+        click.echo(line, err=True)
+
+
+@contextmanager
+def progress(name: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar of messages done, on stderr; nothing at all where stderr is not a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=total)
+        yield lambda done: bar.update(task, completed=done)
