@@ -68,6 +68,17 @@ def test_damage_inside_a_document_costs_one_message() -> None:
     assert "not JSON" in found.problems[0].what
 
 
+def test_pieces_of_a_damaged_message_are_not_taken_for_messages() -> None:
+    broken = {"role": "user", "content": [{"type": "text", "text": "piece"}, {"type": "text", "text": "DAMAGE"}]}
+    text = json.dumps([USER, broken, REPLY], indent=1).replace('"DAMAGE"', "DAMAGE")
+    found = read_transcript(text.encode())
+    assert found.messages == (USER, REPLY)
+    assert [str(problem) for problem in found.problems] == [
+        "line 6: not JSON (Expecting value)",
+        "line 6: 1 messages after the damage are used",
+    ]
+
+
 def test_objects_printed_over_several_lines_one_after_another_are_rows() -> None:
     data = b"\n".join(json.dumps(message, indent=2).encode() for message in (USER, REPLY, USER))
     found = read_transcript(data)

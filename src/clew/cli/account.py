@@ -50,6 +50,7 @@ class Account:
     kinds: list[Change]
     tools: list[Change]
     everything: Change
+    """Counted message by message: an engine may have been content with a sample."""
     cuts: list[Stretch]
 
 

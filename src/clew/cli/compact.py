@@ -10,8 +10,8 @@ import click
 from clew.cli.options import context_length_option, engine_option, json_option
 
 if TYPE_CHECKING:
+    from clew.cli.account import Change
     from clew.facts.budget import Budget
-    from clew.facts.session import Compaction
 
 
 @click.command(short_help="Make one transcript smaller.")
@@ -64,7 +64,7 @@ def compact(
     history = read_messages(recording.transcript.messages)
     done = drive(chosen.make_room(history, budget, focus=focus), {Summarise: lambda _: None})
     account = account_of(history, done, scale.message)
-    notes = [*done.notes, *_remarks(done, budget)]
+    notes = [*done.notes, *_remarks(account.everything, budget)]
     messages = [said.to_dict() for said in done.messages]
 
     to_stdout = out is None and not dry_run
@@ -94,10 +94,10 @@ def _refuse_bad_output(source: str, out: Path, force: bool) -> None:
         raise click.UsageError(f"{out} is the transcript itself; name another file, or say --force to overwrite it.")
 
 
-def _remarks(done: Compaction, budget: Budget) -> list[str]:
+def _remarks(change: Change, budget: Budget) -> list[str]:
     remarks = []
-    if done.tokens_before < budget.trigger:
+    if change.before.tokens < budget.trigger:
         remarks.append(f"an agent would not have compacted it yet: it does so at {budget.trigger:,} tokens")
-    if done.tokens_after >= budget.trigger:
+    if change.after.tokens >= budget.trigger:
         remarks.append(f"still at or above the {budget.trigger:,} tokens at which the next compaction is due")
     return remarks

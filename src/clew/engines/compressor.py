@@ -120,7 +120,8 @@ def assemble(where: Plan, handoff: str) -> tuple[Message, ...]:
 
 def _cut_short(where: Plan) -> list[Exchange]:
     """What stays only in part is heard in full before it is cut: a person's words, a tool's strings."""
-    return [Exchange(where.messages[place], place, (), (place,)) for place in where.shortened]
+    cut = ((place, where.messages[place]) for place in where.shortened)
+    return [Exchange(said, place, (None,) * len(said.calls), (place,)) for place, said in cut]
 
 
 def _everything_said(messages: Sequence[Message]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from clew.engines.ledger import Ledger
 from clew.engines.talk import Talk
 
 # What each vital part may take of the whole, at most. They are filled first and never compete with what follows.
-TASK, CONSTRAINTS, FILES, ERRORS = 0.14, 0.36, 0.24, 0.12
+TASK, CONSTRAINTS, FILES, ERRORS = 0.12, 0.34, 0.26, 0.22
 # How what is left is shared; what one does not use goes to the exact strings, which come last.
 STATE, REQUESTS, ACTIONS, DECISIONS, ANSWERED, READ = 0.06, 0.10, 0.16, 0.06, 0.06, 0.06
 HEADINGS = 80
@@ -115,12 +115,18 @@ def essentials(ledger: Ledger, task: str, *, budget: int, count: Count) -> dict[
 class _Page:
     """Tokens to write with. Lives for one digest."""
 
-    left: float
+    whole: float
     count: Count
     about: Callable[[str], bool] | None
+    spent: float = 0
+
+    @property
+    def left(self) -> float:
+        return self.whole - self.spent
 
     def share(self, part: float) -> float:
-        return max(self.left * part, 0)
+        """A part of the whole, as far as it is still there."""
+        return max(min(self.whole * part, self.left), 0)
 
     def lines(self, lines: Sequence[str], allowance: float, *, newest: bool = False) -> str:
         """As many lines as the allowance takes, in their order; `newest` prefers the last ones."""
@@ -133,7 +139,7 @@ class _Page:
             others = [place for place in order if place not in taken]
             spent = sum(taken.values())
             taken |= self._take(lines, others, min(allowance - spent, allowance * (1 - FOCUSED)))
-        self.left -= sum(taken.values())
+        self.spent += sum(taken.values())
         return "\n".join(lines[place] for place in sorted(taken))
 
     def _take(self, lines: Sequence[str], order: Iterable[int], allowance: float) -> dict[int, int]:
@@ -159,7 +165,7 @@ class _Page:
                 continue
             taken.append(word)
             allowance -= cost
-            self.left -= cost
+            self.spent += cost
         return f"- {title}: {', '.join(taken)}" if taken else ""
 
     def quote(self, text: str, allowance: float) -> str:
@@ -172,7 +178,7 @@ class _Page:
             ]
             quoted = self.lines(quoted, allowance).splitlines()
             return "\n".join(quoted)
-        self.left -= sum(self.count(line) + 1 for line in quoted)
+        self.spent += sum(self.count(line) + 1 for line in quoted)
         return "\n".join(quoted)
 
 

@@ -14,7 +14,7 @@ from clew.engines.actions import Action, Touch, Verb, leaves, one_line, read_arg
 from clew.engines.phrases import Phrases
 from clew.facts.messages import Message, ToolCall
 
-OPEN_ERRORS = 12
+OPEN_ERRORS = 10
 """The newest that still stand. What failed before that and never came up again is history, not a blocker."""
 RECENT = 60
 """Actions remembered; their numbers go on."""
@@ -111,7 +111,7 @@ class _Pen:
     def _note_action(self, action: Action) -> None:
         self.done += 1
         self.actions.append(action.line)
-        tried = f"{action.verb} {action.target}"
+        tried = f"{action.verb} {one_line(action.target, 100)}"
         self.errors.pop(tried, None)
         if action.failed and action.error:
             self.errors[tried] = action.error

@@ -134,27 +134,28 @@ def _reply_id(line: dict[str, Any]) -> str:
 
 def _join_replies(rows: list[Row]) -> list[Row]:
     """The lines of one reply as one line, at the place of the first; results logged between them come after."""
-    joined: list[Row] = []
-    reply, place = "", -1
+    groups: list[list[Row]] = []
+    reply: str = ""
+    open_group: list[Row] = []
     for row in rows:
         current = _reply_id(row.value)
         if current and current == reply:
-            joined[place] = _joined(joined[place], row)
+            open_group.append(row)
             continue
-        if _is_reply(row.value):
-            reply, place = current, len(joined)
+        groups.append([row])
+        if current:
+            reply, open_group = current, groups[-1]
         elif _is_prompt(row.value):
             reply = ""  # the id of a reply from before a prompt is not its continuation
-        joined.append(row)
-    return joined
+    return [_joined(group) for group in groups]
 
 
-def _joined(first: Row, more: Row) -> Row:
-    blocks = _blocks(first.value.get("message")) + _blocks(more.value.get("message"))
-    message = first.value.get("message")
-    return Row(
-        first.line, {**first.value, "message": {**(message if isinstance(message, dict) else {}), "content": blocks}}
-    )
+def _joined(group: list[Row]) -> Row:
+    first = group[0]
+    if len(group) == 1:
+        return first
+    blocks = [block for row in group for block in _blocks(row.value.get("message"))]
+    return Row(first.line, {**first.value, "message": {"content": blocks}})
 
 
 def _blocks(message: Any) -> list[Any]:

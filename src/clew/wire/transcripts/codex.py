@@ -184,38 +184,42 @@ def _start_of_turn(pieces: list[Message], back: Any) -> int:
 
 def _join_replies(pieces: list[Message]) -> list[Message]:
     """Thought, words and calls of one reply as one message; a second text begins a new one unless calls are open."""
-    messages: list[Message] = []
+    groups: list[list[Message]] = []
+    speaks = calls = False
     for piece in pieces:
-        last = messages[-1] if messages else {}
-        both_speak = bool(last.get("content") and piece["content"]) and "tool_calls" not in last
-        if piece["role"] == "assistant" == last.get("role") and not both_speak:
-            messages[-1] = _joined(last, piece)
+        joins = bool(groups) and piece["role"] == "assistant" == groups[-1][0]["role"]
+        if joins and (calls or not (speaks and piece["content"])):
+            groups[-1].append(piece)
         else:
-            messages.append(piece)
+            groups.append([piece])
+            speaks = calls = False
+        speaks = speaks or bool(piece["content"])
+        calls = calls or "tool_calls" in piece
+    messages = [_joined(group) for group in groups]
     # A thought that led to no word and no call was interrupted; no provider takes it back.
     return [
         message for message in messages if message["content"] or "tool_calls" in message or message["role"] == "tool"
     ]
 
 
-def _joined(first: Message, more: Message) -> Message:
-    message = {**first, **more}
-    message["content"] = _both(first["content"], more["content"])
-    thoughts = [thought for thought in (word(first, "reasoning_content"), word(more, "reasoning_content")) if thought]
-    message.pop("reasoning_content", None)
+def _joined(pieces: list[Message]) -> Message:
+    if pieces[0]["role"] != "assistant":
+        return pieces[0]
+    message: Message = {"role": "assistant", "content": _joined_contents([piece["content"] for piece in pieces])}
+    calls = [call for piece in pieces for call in piece.get("tool_calls", ())]
+    if calls:
+        message["tool_calls"] = calls
+    thoughts = [word(piece, "reasoning_content") for piece in pieces if word(piece, "reasoning_content")]
     if thoughts:
         message["reasoning_content"] = "\n\n".join(thoughts)
-    if "tool_calls" in first or "tool_calls" in more:
-        message["tool_calls"] = first.get("tool_calls", []) + more.get("tool_calls", [])
     return message
 
 
-def _both(first: Any, more: Any) -> Any:
-    if not first or not more:
-        return first or more
-    if isinstance(first, str) and isinstance(more, str):
-        return f"{first}\n\n{more}"
-    return [*_as_parts(first), *_as_parts(more)]
+def _joined_contents(contents: list[Any]) -> Any:
+    said = [content for content in contents if content]
+    if all(isinstance(content, str) for content in said):
+        return "\n\n".join(said) or None
+    return [part for content in said for part in _as_parts(content)]
 
 
 def _as_parts(content: Any) -> list[Any]:

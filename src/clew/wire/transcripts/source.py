@@ -14,7 +14,7 @@ from clew.wire.transcripts.values import Problem, Row, Source, word
 DEEPEST = 100
 """Levels of nesting read. Real files stay under 30; deeper ones exhaust the stack of whoever writes them out again."""
 
-RESTARTS = 50
+RESTARTS = 20
 """Failed attempts at finding the next message after damage inside a document; each may scan to the end of the file."""
 
 CUT_OFF = "the document is cut off here; what came before is used"
