@@ -1,8 +1,8 @@
 """What counting tokens costs and how far off it is: `python bench/tokens.py`.
 
-On the recorded conversations in ../shared/corpus when they are there (half of them are among the texts the weights were
-fitted on; the samples of the tests are not), on the samples alone otherwise. Speeds are of one run; the ratio to exact
-counting is what carries over to another machine.
+On the recorded conversations in ../shared/corpus when they are there, on the samples of the tests otherwise. Half of
+the conversations are among the texts the weights were fitted on; the samples are not, but guided the choice of kinds.
+Speeds are of one run; the ratio to exact counting is what carries over to another machine.
 """
 
 from __future__ import annotations

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 SECRET = "sk-" + "proj-" + "Zq7Xw2Lm9Kp4Vt8Rb3Nc6Yd1"
 """Assembled here so that no scanner takes the repository for a leak."""
 
-WORDS = (
-    "the parser fails in src/app/parse.py when the token stream is empty so never call reset() twice 必须 先 检查 配置 "
-    "please only touch tests/test_parse.py and run pytest -q again because exit code 1 remains ValueError: bad rune"
-).split()
+WORDS = """
+    the parser fails in src/app/parse.py when the token stream is empty so never call reset() twice 必须 先 检查 配置
+    please only touch tests/test_parse.py and run pytest -q again because exit code 1 remains ValueError: bad rune
+""".split()
 
-text = st.builds(lambda seed, n: " ".join(random.Random(seed).choices(WORDS, k=n)), st.integers(0, 999), st.integers(1, 400))
+text = st.builds(
+    lambda seed, n: " ".join(random.Random(seed).choices(WORDS, k=n)), st.integers(0, 999), st.integers(1, 400)
+)
 short = st.builds(lambda seed: " ".join(random.Random(seed).choices(WORDS, k=8)), st.integers(0, 999))
 spoken = st.one_of(short, short, text, st.just(f"my key is {SECRET} keep it"), st.just("继续，不要改动 API"))
 
@@ -67,7 +69,11 @@ def legal_histories(draw: st.DrawFn, *, least: int = 1, most: int = 12) -> list[
     if ending != "answer":
         made.append({"role": "user", "content": f"newest request: {draw(short)}"})
     if ending == "in flight":
-        call = {"id": "flying", "type": "function", "function": {"name": "terminal", "arguments": '{"command": "make"}'}}
+        call = {
+            "id": "flying",
+            "type": "function",
+            "function": {"name": "terminal", "arguments": '{"command": "make"}'},
+        }
         made.append({"role": "assistant", "content": None, "tool_calls": [call]})
     return made
 
@@ -76,7 +82,12 @@ odd_content = st.one_of(
     st.none(),
     st.integers(),
     st.just([]),
-    st.just([{"type": "text", "text": "part one"}, {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}]),
+    st.just(
+        [
+            {"type": "text", "text": "part one"},
+            {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}},
+        ]
+    ),
     st.just([{"type": "unknown_part", "data": 7}, "bare string", None]),
     st.just("\ud800 lone surrogate"),
     short,

@@ -1,4 +1,4 @@
-"""Recorded conversations to test on: the sample in the package, and the corpus beside the project where there is one."""
+"""Recorded conversations to test on: the sample in the package, and the corpus where there is one."""
 
 from __future__ import annotations
 

@@ -123,6 +123,18 @@ def keys(forge: Forge) -> dict[str, str]:
         "Azure AI": some(52) + "JQQJ" + "99" + some(26),
         "age": "AGE-SEC" + "RET-KEY-1" + some(58, UPPER36),
         "JWT": forge.jwt(),
+        "Hugging Face org": "ap" + "i_org_" + some(34, LETTERS),
+        "Linear OAuth": "li" + "n_oauth_" + some(40),
+        "Together": "tg" + "p_v1_" + some(43),
+        "Jina": "ji" + "na_" + some(60),
+        "E2B": "e2" + "b_" + some(40, HEX),
+        "Notion old": "sec" + "ret_" + some(43),
+        "Supabase secret": "sb" + "_secret_" + some(31),
+        "Grafana cloud": "gl" + "c_" + some(80),
+        "PostHog": "ph" + "x_" + some(43),
+        "RubyGems": "ruby" + "gems_" + some(48, HEX),
+        "Square": "sq" + "0atp-" + some(22),
+        "AWS Bedrock": "AB" + "SK" + some(120),
     }
 
 
@@ -215,6 +227,8 @@ TOKEN_PLACES = (
     "{'X-Vault-Token': '%s'}",
     "refresh_token=%s",
     "https://hooks.slack.com/services/T00000000/B00000000/%s",
+    "https://discord.com/api/webhooks/123456789012345678/%s%s",
+    "//registry.example.org/:_auth=%s",
 )
 
 # Named values: `%s` is a password a person chose.
@@ -445,6 +459,14 @@ AKIA is how AWS key ids begin
 eyJ is base64 for {"
 xoxb-your-bot-token
 import { tokenize } from './tokenize-input-stream'
+password = password2
+password: dbPassword1
+token = v2AuthorizationToken3x
+api_key = "sk-abc1••••••••••••••••••••"
+fields = ["password", "firstname", "lastname"]
+form.add("secret", "validators")
+"Pwd": "C:\\Users\\jo1\\src"
+cache-key-d41d8cd98f00b204e9800998ecf8427e
 [REDACTED]
 OPENAI_API_KEY=[REDACTED]
 Authorization: Bearer [REDACTED]

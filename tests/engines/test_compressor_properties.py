@@ -35,7 +35,10 @@ def passes(history: list[dict[str, Any]], window: int, summarise: Any, n: int = 
         history = engine.compress(history)
         seen.append(history)
         if history and history[-1]["role"] != "tool" and not history[-1].get("tool_calls"):
-            more = [{"role": "user", "content": f"round {number}: go on"}, {"role": "assistant", "content": "word " * 900 + "end"}]
+            more = [
+                {"role": "user", "content": f"round {number}: go on"},
+                {"role": "assistant", "content": "word " * 900 + "end"},
+            ]
             history = history + (more if history[-1]["role"] != "user" else more[1:])
     return seen
 

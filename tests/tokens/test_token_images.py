@@ -31,7 +31,13 @@ def webp(kind: bytes, payload: bytes) -> bytes:
 
 @pytest.mark.parametrize(
     ("width", "height", "detail", "tokens"),
-    [(1024, 1024, "high", 765), (2048, 4096, "high", 1105), (4096, 8192, "low", 85), (512, 512, "auto", 255)],
+    [
+        (1024, 1024, "high", 765),
+        (2048, 4096, "high", 1105),
+        (4096, 8192, "low", 85),
+        (512, 512, "auto", 255),
+        (1600, 768, "high", 1445),  # no larger than it may be: not shrunk
+    ],
 )
 def test_openai_counts_tiles(width: int, height: int, detail: str, tokens: int) -> None:
     assert image_tokens(width, height, detail=detail, model="gpt-4o") == tokens

@@ -79,6 +79,7 @@ def test_an_image_weighs_by_its_size_wherever_it_stands() -> None:
     assert weigh(content=[result]) == CALL + 2 + 765 + 5
     screenshot = "data:image/png;base64," + "A" * 100_000
     assert weigh(content=[{"type": "screen", "output": {"picture": screenshot}}]) < 1000
+    assert weigh(content=[{"type": "screen", "output": [{"type": "image", "data": "A" * 100_000}]}]) < 1000
 
 
 def test_a_file_does_not_weigh_by_its_length() -> None:

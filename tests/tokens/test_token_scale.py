@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from token_samples import SAMPLES
 
 from clew.tokens import Scale, available, count_exact, default, estimate, exact
 from clew.tokens.scale import WHOLE
+from tests.tokens.token_samples import SAMPLES
 
 needs_splintr = pytest.mark.skipif(not available(), reason="splintr is not installed: nothing exact to compare with")
 

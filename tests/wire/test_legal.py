@@ -144,6 +144,10 @@ OPENAI_REFUSES = {
         [USER, {"role": "function", "content": "x"}],
         "message 2: a function result without a name",
     ),
+    "a function result that is no text": (
+        [USER, {"role": "function", "name": "f", "content": 7}],
+        "message 2: the content of a function result is int, not text",
+    ),
     "no object": ([USER, 3], "message 2: not a message but int"),
     "no messages": ([], "there is no user message"),
     "no user": ([SYSTEM, SAYS], "there is no user message"),

@@ -75,7 +75,7 @@ def test_pieces_of_a_damaged_message_are_not_taken_for_messages() -> None:
     assert found.messages == (USER, REPLY)
     assert [str(problem) for problem in found.problems] == [
         "line 6: not JSON (Expecting value)",
-        "line 6: 1 messages after the damage are used",
+        "line 6: messages after the damage that could be read: 1",
     ]
 
 

@@ -16,7 +16,7 @@ PLACEHOLDER = "[REDACTED]"
 
 def redact(text: str) -> str:
     """The text without its credentials; the very same object when there are none."""
-    while (cleaner := _redact_once(text)) is not text:  # until nothing is found: redacting twice changes nothing
+    while (cleaner := _redact_once(text)) != text:  # until nothing is found: redacting twice changes nothing
         text = cleaner
     return text
 
@@ -196,7 +196,7 @@ def _mixed(value: str) -> bool:
 
 _ENOUGH = 80  # characters of a value tell what it is
 _CLASSES = str.maketrans(ascii_letters + digits, "a" * 26 + "A" * 26 + "0" * 10)
-_MASKS = ("***", "xxxx", "XXXX", "...", "…", "•", "redacted", "Redacted", "REDACTED")
+_MASKS = ("***", "xxxx", "XXXX", "...", "…", "•", r"\u2026", r"\u2022", "redacted", "Redacted", "REDACTED")
 _UUID = re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}\Z")
 _KEY_LINE = re.compile(r"[A-Za-z0-9+/=]{24}")
 _REFERENCE = re.compile(

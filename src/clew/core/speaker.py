@@ -44,13 +44,18 @@ def speaker(message: Message) -> Speaker:
     """Whose words a message carries."""
     match message.role:
         case "user":
-            return Speaker.HOST if _HOST.match(message.text) else Speaker.PERSON
+            return Speaker.HOST if _HOST.match(message.text) or _is_marked(message) else Speaker.PERSON
         case "assistant":
             return Speaker.HOST if message.text.startswith("[") and is_clews_own(message) else Speaker.MODEL
         case "tool" | "function":
             return Speaker.TOOL
         case _:
             return Speaker.HOST
+
+
+def _is_marked(message: Message) -> bool:
+    """Whether the host said itself that it wrote this in the user's place."""
+    return len(message.raw) > 2 and bool(message.raw.get("is_meta") or message.raw.get("is_compact_summary"))
 
 
 def is_handoff(message: Message) -> bool:

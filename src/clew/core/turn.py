@@ -155,9 +155,8 @@ def record(now: Turn, reply: Reply) -> Story[Turn]:
     if reply.usage is not None and reply.usage.prompt:
         counted = now.setup.system_tokens + now.setup.tools_tokens + before.counted
         if was_cut(counted=counted, reported=reply.usage.prompt):
-            yield from ask(
-                Tell(f"the server read {reply.usage.prompt:,} of about {counted:,} tokens: is its window smaller?")
-            )
+            read = f"{reply.usage.prompt:,} of about {counted:,} tokens"
+            yield from ask(Tell(f"the server read {read} and cut the rest: its window seems to be smaller"))
         now = replace(
             now,
             session=replace(before, measured=Measured(reply.usage.prompt, len(before.entries))),

@@ -40,6 +40,11 @@ class ContextEngine(ABC):
     """How often `compress` has made room."""
     threshold_percent: float = 0.50
 
+    def __init__(self, context_length: int = 0) -> None:
+        if context_length:
+            self.context_length = context_length
+            self.threshold_tokens = int(context_length * self.threshold_percent)
+
     @property
     @abstractmethod
     def name(self) -> str:

@@ -42,12 +42,12 @@ class Budget:
     @property
     def tail_ceiling(self) -> int:
         """The protected messages may stretch the tail to this when the last n are heavy."""
-        return min(self.tail * 3 // 2, self.room // 2)
+        return max(self.tail, min(self.tail * 3 // 2, self.room // 2))
 
     @property
     def head(self) -> int:
         """The opening exchange, kept on the first compaction."""
-        return self.tail // 2
+        return min(self.tail // 2, self.room // 10)
 
     @property
     def target(self) -> int:
@@ -82,8 +82,8 @@ def share_out(window: Window, policy: Policy, *, system: int = 0, tools: int = 0
         window=window.size,
         trigger=trigger,
         fixed=fixed,
-        tail=min(int(trigger * policy.target_ratio), room * 2 // 5),
-        summary=min(largest_summary(window.size), room * 3 // 10),
+        tail=min(int(trigger * policy.target_ratio), room // 2),
+        summary=min(largest_summary(window.size), room * 18 // 100),
     )
 
 

@@ -116,6 +116,7 @@ class ContextCompressor(ContextEngine):
         summarise: Summariser | None = None,
         count: Count | None = None,
     ) -> None:
+        super().__init__()
         self.policy = Policy(threshold, target_ratio, protect_first_n, protect_last_n)
         self.threshold_percent = threshold
         self.scale = Scale(count)

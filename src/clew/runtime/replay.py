@@ -1,4 +1,4 @@
-"""A recorded conversation run through the real thing: the same gate, the same engine, the recorded words as the model."""
+"""A recorded conversation run through the real thing: the same gate and engine, the recorded words as the model's."""
 
 from __future__ import annotations
 
@@ -188,6 +188,6 @@ class _World:
         )
         return f"recorded-{len(self.events)}"
 
-    def _spill(self, wish: Spill) -> str:
+    def _spill(self, wish: Spill) -> str:  # noqa: ARG002 the text is in the recording
         self.spilled += 1
         return f"blob {self.spilled} of the session"

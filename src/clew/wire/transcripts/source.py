@@ -211,7 +211,9 @@ class _Document:
                 found += 1
             at = end - 1
         if found:
-            self.problems.append(Problem(self.problems[-1].line, f"{found} messages after the damage are used"))
+            self.problems.append(
+                Problem(self.problems[-1].line, f"messages after the damage that could be read: {found}")
+            )
 
     def _mended(self, value: Any, at: int, end: int) -> Any:
         value, mended = _without_lone_surrogates(value, self.text[at:end])
