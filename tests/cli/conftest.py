@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_talks import long_talk, written
 from click.testing import CliRunner, Result
 
 from clew.cli.main import clew
+from tests.cli.talks import long_talk, written
 
 
 @pytest.fixture

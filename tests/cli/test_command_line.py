@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from cli_talks import long_talk
+
+from tests.cli.talks import long_talk
 
 CLEW = [sys.executable, "-c", "from clew.cli.main import main; main()"]
 

@@ -4,9 +4,9 @@ import gzip
 import json
 
 import pytest
-from cli_talks import SECRET, long_talk, written
 
 from clew import validate_messages
+from tests.cli.talks import SECRET, long_talk, written
 
 WINDOW = ("--context-length", 32_000)
 

@@ -3,9 +3,15 @@
 import json
 
 import pytest
-from cli_talks import SECRET, long_talk, written
 
 import clew.cli.outcome as outcome_module
+from clew.cli.documents import replay_document
+from clew.cli.outcome import Outcome
+from clew.cli.recordings import Recording
+from clew.cli.report import page
+from clew.runtime.replay import Event, Point, Replayed
+from clew.wire.transcripts import Transcript
+from tests.cli.talks import SECRET, long_talk, written
 
 WINDOW = ("--context-length", 32_000)
 
@@ -166,6 +172,15 @@ def test_standard_input_is_read_for_a_dash(run, talk):
 def test_nothing_shown_holds_a_credential(run, talk):
     assert SECRET not in run("replay", talk, *WINDOW).output
     assert SECRET not in run("replay", talk, "--json", *WINDOW).output
+
+
+def test_a_summary_that_an_engine_did_not_redact_is_redacted_on_the_way_out():
+    event = Event(0, 0, 600, 100, 1, 1, 0, f"## Goal\nUse {SECRET}.")
+    done = Replayed(1_000, 500, 1, 600, (Point(0, 100, 600),), (event,), (f"told {SECRET}",), 0, ())
+    outcome = Outcome(Recording("talk", Transcript((), "openai")), done, [], [9], 0.1)
+    assert SECRET not in json.dumps(replay_document(outcome))
+    assert "[REDACTED]" in replay_document(outcome)["compactions"][0]["summary"]
+    assert SECRET not in page([outcome])
 
 
 def test_a_system_prompt_that_leaves_no_room_is_a_failure_of_that_file(run, tmp_path):

@@ -4,7 +4,8 @@ import json
 from html.parser import HTMLParser
 
 import pytest
-from cli_talks import SECRET, long_talk, written
+
+from tests.cli.talks import SECRET, long_talk, written
 
 VOID = {"meta", "path", "line"}
 

@@ -18,7 +18,7 @@ from clew.facts.budget import Budget
 
 TOOLS_SHOWN = 12
 CUTS_SHOWN = 12
-NAME_SHOWN = 30  # characters: the numbers beside it need the other fifty of a plain pipe's 80 columns
+NAME_SHOWN = 26  # characters: the numbers beside it need the rest of the 80 columns that a pipe has
 CHART_WIDTH = 100  # columns; a wider drawing tells no more
 
 

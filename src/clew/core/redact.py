@@ -259,7 +259,7 @@ _ASSIGNED = (
     r"(?:[ \t]?:[ \t]?[&\w'|\[\]<>.]{2,24}[ \t]?=[ \t]?(?=[\"'])"  # name: str = "
     r"|[ \t]{0,8}(?:=>|:=|=(?![=~>])|:(?![:=]))[ \t]{0,8}"  # NAME=, "name": , name := , name =>
     r"|[ \t]?,[ \t]?(?=\\*[\"'`])"  # ("name", "
-    r"|[ \t]{1,4}(?:(?:is|was)[ \t:]{1,3})?(?=[\"']?\S{0,40}\d)"  # --name 1a2b, name is 1a2b
+    r"|[ \t]{1,4}(?:(?:is|was)[ \t:]{1,3})?(?=[\"']?(?:\S{0,40}\d|\S{20}))"  # --name 1a2b, name is 1a2b
     r"|>(?=[^<>\s]{4,200}</))"  # <name>1a2b</name>
     r"(?:[bru]{1,2}(?=[\"']))?(?P<quote>\\*[\"'`])?)"
     rf"(?P<secret>(?(quote)(?:(?!(?P=quote))\S){{1,{_BOUND}}}+(?!\s)|[^\s\"'`,;&<>(){{}}|\\]{{1,{_BOUND}}}+(?!\()))"
@@ -355,7 +355,7 @@ _TABLE = (
         rf"(?P<secret>[A-Za-z0-9%+/_\-]{{16,{_BOUND}}}=*)",
         _random,
     ),
-    Row("npmrc", r"_auth", "=", rf"(?P<secret>[A-Za-z0-9+/=]{{8,{_BOUND}}})", _random),
+    Row("npmrc", r"_auth", "=", rf"(?P<secret>[A-Za-z0-9+/=_-]{{8,{_BOUND}}})", _random),
     Row("Authorization: scheme", r"[Aa]uthori", "z", _HEADER + _SCHEME + _CREDENTIALS, _bearer),
     Row("Authorization", r"[Aa]uthori", "z", _HEADER + _CREDENTIALS, _random),
     Row("bearer", r"", "B", rf"earer[ \t]+(?P<secret>[A-Za-z0-9_\-.~+/=]{{8,{_BOUND}}})", _bearer),

@@ -86,7 +86,8 @@ class Compressor:
                 essential = essentials(ledger, task, budget=tokens, count=count)
                 return verify(written, sources=sources, essential=essential), ""
         talk = read_talk(account, carried.talk)
-        strings = exact_strings([said for exchange in history for said in exchange.messages], carried.strings)
+        told = [said for exchange in history for said in exchange.messages]
+        strings = exact_strings(told, carried.strings, focus)
         digest = write_digest(ledger, talk, task, strings, budget=tokens, count=count, focus=focus)
         return digest, WITHOUT_MODEL if self.has_summariser else ""
 

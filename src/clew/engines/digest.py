@@ -9,7 +9,7 @@ from math import log
 from clew.core.ports import Count
 from clew.engines.actions import Touch, one_line
 from clew.engines.handoff import joined, sections_of
-from clew.engines.importance import Kind, Seen, worth
+from clew.engines.importance import Kind, Seen, focus_words, worth
 from clew.engines.ledger import Ledger
 from clew.engines.talk import Talk
 
@@ -19,8 +19,9 @@ TASK, CONSTRAINTS, FILES, ERRORS = 0.12, 0.34, 0.26, 0.22
 STATE, REQUESTS, ACTIONS, DECISIONS, ANSWERED, READ = 0.06, 0.10, 0.16, 0.06, 0.06, 0.06
 HEADINGS = 80
 """Tokens of the thirteen headings with nothing under them."""
-FOCUSED = 0.66
-"""With a focus: the share of each part that goes to lines about it before any other line gets in."""
+FOCUS_STRETCH, OFF_FOCUS = 2.0, 0.35
+"""With a focus, lines about it may take twice their part's share, and the others a third of it: two thirds of the whole
+are then about the focus."""
 
 _LOST = {"changed": Touch.CHANGED, "created": Touch.CREATED, "deleted": Touch.DELETED}
 
@@ -135,10 +136,10 @@ class _Page:
             taken = self._take(lines, order, allowance)
         else:
             about = [place for place in order if self.about(lines[place])]
-            taken = self._take(lines, about, allowance)
+            taken = self._take(lines, about, min(allowance * FOCUS_STRETCH, self.left))
             others = [place for place in order if place not in taken]
             spent = sum(taken.values())
-            taken |= self._take(lines, others, min(allowance - spent, allowance * (1 - FOCUSED)))
+            taken |= self._take(lines, others, min(allowance - spent, allowance * OFF_FOCUS))
         self.spent += sum(taken.values())
         return "\n".join(lines[place] for place in sorted(taken))
 
@@ -253,7 +254,5 @@ def _read_strings(text: str) -> Iterable[tuple[str, Kind]]:
 
 
 def _about(focus: str | None) -> Callable[[str], bool] | None:
-    words = [word.lower() for word in (focus or "").split() if len(word) > 1]
-    if not words:
-        return None
-    return lambda line: any(word in line.lower() for word in words)
+    words = focus_words(focus)
+    return (lambda line: any(word in line.lower() for word in words)) if words else None

@@ -34,6 +34,8 @@ class Seen:
     """Messages of the model's own that used it, in words or in a call."""
     person: bool = False
     """A person said it."""
+    on_topic: bool = False
+    """It stood in a message about what the user wants kept in detail."""
 
 
 # One pass finds candidates; what each is gets decided once and remembered.
@@ -55,17 +57,22 @@ LONGEST = 160
 """Characters. Longer than this it is a blob, not something anyone types again."""
 
 
-def exact_strings(messages: Sequence[Message], carried: Sequence[tuple[str, Kind]] = ()) -> dict[str, Seen]:
+def exact_strings(
+    messages: Sequence[Message], carried: Sequence[tuple[str, Kind]] = (), focus: str | None = None
+) -> dict[str, Seen]:
     """Every string worth a thought, with where it stood. `carried` are those of an earlier summary, best first."""
+    words = focus_words(focus)
     found = {string: Seen(kind, last=-rank, model=1) for rank, (string, kind) in enumerate(carried)}
     for place, said in enumerate(messages):
         who = speaker(said)
         for text in _texts(said):
+            on_topic = bool(words) and any(word in text.lower() for word in words)
             for string, kind in _strings_in(redact(text)):
                 seen = found.get(string)
                 if seen is None:
                     seen = found[string] = Seen(kind)
                 seen.last = place
+                seen.on_topic |= on_topic
                 if who is Speaker.MODEL:
                     seen.model += 1
                 elif who is Speaker.PERSON:
@@ -77,6 +84,7 @@ def exact_strings(messages: Sequence[Message], carried: Sequence[tuple[str, Kind
 # the other half): the odds that the model is the first to use a string again after it left the window.
 _OF_KIND = {Kind.PATH: 0.0, Kind.NAME: 0.25, Kind.ERROR: 0.0, Kind.URL: -0.2, Kind.HASH: -1.3, Kind.VALUE: -1.0}
 _USED, _USED_MORE, _SAID_BY_PERSON, _LONG_AGO = 1.5, 0.9, 1.0, -0.3
+_ON_TOPIC = 2.0
 
 
 def worth(seen: Seen, now: int) -> float:
@@ -87,7 +95,13 @@ def worth(seen: Seen, now: int) -> float:
         + _USED_MORE * log1p(seen.model)
         + _SAID_BY_PERSON * seen.person
         + _LONG_AGO * log1p(now - seen.last)
+        + _ON_TOPIC * seen.on_topic
     )
+
+
+def focus_words(focus: str | None) -> list[str]:
+    """The words of a focus by which its messages are known."""
+    return [word.lower() for word in (focus or "").split() if len(word) > 1]
 
 
 def _texts(said: Message) -> Iterator[str]:

@@ -12,7 +12,8 @@ for (const chart of document.querySelectorAll("[data-chart]")) {
     tip.textContent = text;
     tip.hidden = false;
     const room = plot.clientWidth - tip.offsetWidth;
-    tip.style.left = Math.max(0, Math.min(room, share * plot.clientWidth - tip.offsetWidth / 2)) + "px";
+    const left = Math.max(0, Math.min(room, share * plot.clientWidth - tip.offsetWidth / 2));
+    tip.style.left = plot.offsetLeft + left + "px";
     tip.style.top = -(tip.offsetHeight + 6) + "px";
   };
   const hush = () => {
