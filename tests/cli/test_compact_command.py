@@ -186,9 +186,13 @@ def test_a_folder_is_not_a_transcript(run, talk):
     assert "folder" in result.stderr
 
 
-def test_a_path_that_cannot_exist_is_a_sentence(run):
-    assert run("compact", "a" * 5_000).exit_code == 1
-    assert run("compact", "a\0b").exit_code == 1
+@pytest.mark.parametrize("name", ["a" * 5_000, "*" * 5_000, ""], ids=["long", "pattern", "empty"])
+def test_a_path_that_cannot_exist_is_a_sentence(run, talk, tmp_path, name):
+    for command in (("compact", name), ("compact", name, "-o", tmp_path / "out.json"), ("replay", name)):
+        result = run(*command)
+        assert result.exit_code == 1
+        assert result.stderr.startswith("Error: ")
+    assert run("compact", talk, "-o", name or ".").exit_code in (1, 2)
 
 
 def test_an_unknown_engine_is_a_usage_error_that_lists_what_there_is(run, talk):

@@ -127,7 +127,7 @@ def test_a_folder_and_a_pattern_stand_for_the_transcripts_in_them(run, tmp_path)
 
 
 def test_a_folder_without_transcripts_and_a_pattern_without_files_are_failures(run, tmp_path):
-    assert "no .json" in run("replay", tmp_path).stderr
+    assert "for .json" in run("replay", tmp_path).stderr
     assert "no such file" in run("replay", f"{tmp_path}/*.jsonl").stderr
     assert run("replay", f"{tmp_path}/*.jsonl").exit_code == 1
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,7 +91,9 @@ def _refuse_bad_output(source: str, out: Path, force: bool) -> None:
     from clew.cli.writing import refuse_unwritable
 
     refuse_unwritable(out)
-    if not force and source != "-" and out.exists() and Path(source).exists() and out.samefile(source):
+    # os.path answers False where Path.exists raises: a name too long, a folder that may not be looked into
+    is_input = source != "-" and os.path.exists(source) and os.path.exists(out) and os.path.samefile(source, out)
+    if is_input and not force:
         raise click.UsageError(f"{out} is the transcript itself; name another file, or say --force to overwrite it.")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import gzip
+import os
 import sys
 import zlib
 from collections.abc import Iterator, Sequence
@@ -38,10 +39,10 @@ class Recording:
 def named_sources(names: Sequence[str]) -> Iterator[str]:
     """Every file behind the names: folders and patterns are looked into, anything else is taken at its word."""
     for name in names:
-        if Path(name).is_dir():
+        if os.path.isdir(name):  # Path.is_dir raises for a name too long
             yield from _in_folder(Path(name)) or [name]
-        elif name != STDIN and glob.has_magic(name) and not Path(name).exists():
-            yield from sorted(found for found in glob.glob(name, recursive=True) if Path(found).is_file()) or [name]
+        elif name != STDIN and glob.has_magic(name) and not os.path.exists(name):
+            yield from sorted(found for found in glob.glob(name, recursive=True) if os.path.isfile(found)) or [name]
         else:
             yield name
 
@@ -66,7 +67,7 @@ def problem_lines(recording: Recording) -> list[str]:
 
 
 def _in_folder(folder: Path) -> list[str]:
-    return sorted(str(path) for path in folder.rglob("*") if path.name.endswith(ENDINGS) and path.is_file())
+    return sorted(str(path) for path in folder.rglob("*") if path.name.endswith(ENDINGS) and os.path.isfile(path))
 
 
 def _bytes_of(source: str, name: str) -> bytes:
@@ -75,12 +76,12 @@ def _bytes_of(source: str, name: str) -> bytes:
     except FileNotFoundError:
         raise Failed(f"{name}: there is no such file. Check the path; '-' reads standard input.") from None
     except IsADirectoryError:
-        found = f"no {', '.join(ENDINGS)} in it" if not _in_folder(Path(source)) else "'clew replay' takes folders"
-        raise Failed(f"{name}: that is a folder ({found}). Name a transcript file.") from None
+        looked_for = ", ".join(ENDINGS)
+        raise Failed(
+            f"{name}: that is a folder. Name a file; 'clew replay' looks into folders for {looked_for}."
+        ) from None
     except OSError as error:
         raise Failed(f"{name}: could not be read: {why(error)}.") from None
-    except ValueError:  # a NUL inside the path
-        raise Failed(f"{name}: that is no path.") from None
 
 
 def _read(data: bytes, name: str) -> Transcript:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew.core.speaker import HISTORY_STARTS_LATER
-from clew.facts.messages import Message, ToolCall, message, tool_call, tool_result
+from clew.facts.messages import RESULT_ROLES, Message, ToolCall, message, tool_call, tool_result
 
 RESULT_IS_GONE = "[The result of this call is no longer in the conversation.]"
 
@@ -38,27 +38,28 @@ def exchanges(messages: Sequence[Message]) -> list[Exchange]:
     A result answers the newest call with its id that has none yet: hosts reuse ids, and put hook output between a
     call and its result.
     """
-    askers: list[int] = []
-    answers: dict[int, dict[int, int]] = {}  # place of the asker → number of the call → place of its result
+    found: list[Exchange] = []
+    answers: dict[int, list[int | None]] = {}  # number of the exchange → places of the results, one for each call
     waiting: dict[str, list[tuple[int, int]]] = {}
     for place, said in enumerate(messages):
-        if said.is_result:
+        if said.role in RESULT_ROLES:
             if asked := waiting.get(said.call_id):
-                asker, number = asked.pop(0)
-                answers[asker][number] = place
+                number, call = asked.pop(0)
+                answers[number][call] = place
             continue
-        askers.append(place)
         if said.calls:
-            answers[place] = {}
-            waiting.update((call.id, []) for call in said.calls)
-            for number, call in enumerate(said.calls):
-                waiting[call.id].append((place, number))
-    return [
-        _exchange(messages, place, answers[place])
-        if place in answers
-        else Exchange(messages[place], place, (), (place,))
-        for place in askers
-    ]
+            answers[len(found)] = [None] * len(said.calls)
+            for call, made in enumerate(said.calls):
+                asked = waiting.get(made.id)
+                if asked is None or (asked and asked[0][0] != len(found)):
+                    asked = waiting[made.id] = []
+                asked.append((len(found), call))
+        found.append(Exchange(said, place, (), (place,)))
+    for number, places in answers.items():
+        said, place, _, _ = found[number]
+        results = tuple([None if at is None else messages[at] for at in places])
+        found[number] = Exchange(said, place, results, (place, *sorted(at for at in places if at is not None)))
+    return found
 
 
 def repair(messages: Sequence[Message]) -> tuple[Message, ...]:
@@ -102,12 +103,6 @@ def _between_exchanges(messages: Sequence[Message]) -> set[int]:
 def _before_a_speaker(messages: Sequence[Message]) -> set[int]:
     """No stray result at the front of what stays."""
     return {place for place, said in enumerate(messages) if not said.is_result} | {len(messages)}
-
-
-def _exchange(messages: Sequence[Message], place: int, answers: dict[int, int]) -> Exchange:
-    said = messages[place]
-    results = tuple(messages[answers[n]] if n in answers else None for n in range(len(said.calls)))
-    return Exchange(said, place, results, (place, *sorted(answers.values())))
 
 
 def _with_sound_arguments(said: Message) -> Message:

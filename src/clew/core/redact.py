@@ -15,7 +15,11 @@ PLACEHOLDER = "[REDACTED]"
 
 
 def redact(text: str) -> str:
-    """The text without its credentials; the very same object when there are none."""
+    """The text without its credentials; the very same object when there are none.
+
+    >>> redact("export DB_PASSWORD='correct-horse-7' MAX_TOKENS=65536")
+    "export DB_PASSWORD='[REDACTED]' MAX_TOKENS=65536"
+    """
     while (cleaner := _redact_once(text)) != text:  # until nothing is found: redacting twice changes nothing
         text = cleaner
     return text

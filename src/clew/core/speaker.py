@@ -46,7 +46,7 @@ def speaker(message: Message) -> Speaker:
         case "user":
             return Speaker.HOST if _HOST.match(message.text) or _is_marked(message) else Speaker.PERSON
         case "assistant":
-            return Speaker.HOST if message.text.startswith("[") and is_clews_own(message) else Speaker.MODEL
+            return Speaker.HOST if is_clews_own(message) else Speaker.MODEL
         case "tool" | "function":
             return Speaker.TOOL
         case _:
@@ -65,7 +65,7 @@ def is_handoff(message: Message) -> bool:
 
 def is_clews_own(message: Message) -> bool:
     """Whether clew wrote the message: such rows are made anew at each compaction and never pile up."""
-    return is_handoff(message) or message.text in (HANDOFF_READ, HISTORY_STARTS_LATER)
+    return message.text[:1] == "[" and (is_handoff(message) or message.text in (HANDOFF_READ, HISTORY_STARTS_LATER))
 
 
 def newest_said_by_person(messages: tuple[Message, ...]) -> int | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from clew.core.pairs import Exchange
 from clew.core.redact import redact
@@ -38,8 +37,7 @@ class Touch(StrEnum):
     DELETED = "deleted"
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """One call and how it came out."""
 
     tool: str
@@ -71,22 +69,28 @@ _NAMED: tuple[tuple[Verb, frozenset[str]], ...] = (
     (Verb.LIST, frozenset({"ls", "list", "dir", "tree"})),
     (Verb.DELEGATE, frozenset({"task", "agent", "delegate", "spawn", "subagent"})),
 )
-_PATH_KEYS = (
-    "file_path", "filepath", "path", "filename", "file", "target_file", "notebook_path", "relative_workspace_path",
-)  # fmt: skip
-_COMMAND_KEYS = ("command", "cmd", "script", "code", "chars", "input")
-_QUERY_KEYS = ("pattern", "query", "regex", "q", "glob", "glob_pattern")
-_URL_KEYS = ("url", "uri", "link", "href")
-_WORD_KEYS = ("question", "questions", "description", "subject", "prompt", "title", "name", "summary", "id")
-_KEYS: Mapping[Verb, tuple[str, ...]] = {
+
+
+def _names(words: str) -> frozenset[str]:
+    return frozenset(word for name in words.split() for word in (name, name.replace("_", "")))
+
+
+_PATH_KEYS = _names("file_path path filename file target_file notebook_path relative_workspace_path")
+_COMMAND_KEYS = _names("command cmd script code chars input")
+_QUERY_KEYS = _names("pattern query regex q glob glob_pattern")
+_URL_KEYS = _names("url uri link href")
+_ANY_KEYS = _PATH_KEYS | _COMMAND_KEYS | _QUERY_KEYS | _URL_KEYS
+_WORD_KEYS = _names("question questions description subject prompt title name summary id")
+_KEYS: Mapping[Verb, frozenset[str]] = {
     Verb.READ: _PATH_KEYS,
     Verb.WRITE: _PATH_KEYS,
     Verb.EDIT: _PATH_KEYS,
     Verb.LIST: _PATH_KEYS,
     Verb.RUN: _COMMAND_KEYS,
     Verb.SEARCH: _QUERY_KEYS,
-    Verb.FETCH: (*_URL_KEYS, *_QUERY_KEYS),
+    Verb.FETCH: _URL_KEYS | _QUERY_KEYS,
 }
+_decode = json.JSONDecoder().decode
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
 _REDIRECTED = re.compile(r"(?<![0-9&>|-])>{1,2}\s*([\w./~@+-]*[\w])")
@@ -119,15 +123,13 @@ def read_action(call: ToolCall, result: Message | None) -> Action:
     """The account of one call; `result` is None while it is under way."""
     arguments = read_arguments(call)
     verb = verb_of(call.name)
-    target = _first(arguments, _KEYS.get(verb, ()))
+    target = _first(arguments, _KEYS.get(verb, frozenset()))
     if not target and verb in (Verb.READ, Verb.WRITE, Verb.EDIT, Verb.RUN, Verb.LIST):
         patched = _PATCHED.search(call.arguments.replace("\\n", "\n")) if verb is Verb.EDIT else None
         target = patched[2] if patched else ""
         verb = verb if patched or verb in (Verb.LIST, Verb.RUN) else Verb.CALL
     if not target:
-        target = _first(arguments, (*_PATH_KEYS, *_COMMAND_KEYS, *_QUERY_KEYS, *_URL_KEYS, *_WORD_KEYS)) or _brief(
-            arguments
-        )
+        target = _first(arguments, _ANY_KEYS) or _first(arguments, _WORD_KEYS) or _brief(arguments)
     target = one_line(target, 160)
     if result is None:
         return Action(call.name, verb, target, "under way", failed=False)
@@ -147,7 +149,7 @@ def verb_of(tool: str) -> Verb:
 def read_arguments(call: ToolCall) -> Mapping[str, Any]:
     """A call's arguments as a mapping; text that is no JSON object stands under one name."""
     try:
-        value = json.loads(call.arguments)
+        value = _decode(call.arguments)
     except (ValueError, RecursionError):
         value = call.arguments
     return value if isinstance(value, dict) else {"input": value} if value else {}
@@ -171,6 +173,8 @@ def one_line(text: str, most: int) -> str:
     """Text on one line, its end cut off where it is longer than `most` characters."""
     if len(text) > 4 * most:
         text = text[: 4 * most]
+    if len(text) <= most and "\n" not in text and "  " not in text:
+        return text.strip()
     flat = " ".join(text.split())
     return flat if len(flat) <= most else flat[: most - 1].rstrip() + "…"
 
@@ -187,17 +191,17 @@ def _end_of_path(target: str) -> str:
     return "…/" + "/".join(target.split("/")[-2:])
 
 
-def _first(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:
+def _first(arguments: Mapping[str, Any], keys: frozenset[str]) -> str:
+    """The first argument with one of these names, however its words are joined."""
     for key, value in arguments.items():
-        if key.lower() in keys and value:
+        if value and (key in keys or key.lower().replace("_", "") in keys):
             if isinstance(value, str):
                 return value
             if isinstance(value, list) and all(isinstance(word, str) for word in value):
                 return " ".join(value)
             if isinstance(value, (list, Mapping)):
                 return next(leaves(value), "")
-    snake = {re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key).lower(): value for key, value in arguments.items()}
-    return next((value for key in keys if isinstance(value := snake.get(key), str) and value), "")
+    return ""
 
 
 def _brief(arguments: Mapping[str, Any]) -> str:

@@ -51,11 +51,12 @@ class Plan:
 def plan(messages: tuple[Message, ...], budget: Budget, policy: Policy, scale: Scale) -> Plan:
     """Decide what stays. Looking does not touch anything."""
     leading = next((place for place, said in enumerate(messages) if not said.is_system), len(messages))
-    own = {place for place, said in enumerate(messages) if place >= leading and is_clews_own(said)}
+    bracketed = [place for place, said in enumerate(messages) if said.text[:1] == "[" and place >= leading]
+    own = {place for place in bracketed if is_clews_own(messages[place])}
     handoffs = [place for place in own if is_handoff(messages[place])]
     units = [unit for unit in exchanges(messages) if unit.place >= leading and unit.place not in own]
     newest = newest_said_by_person(messages)
-    asking = next((number for number, unit in enumerate(units) if unit.place == newest), None)
+    asking = next((number for number in range(len(units) - 1, -1, -1) if units[number].place == newest), None)
 
     fitted = _Fitted(messages, budget, scale, newest)
     start = _tail_start(units, fitted, budget, policy, asking)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from clew.core.effects import Effect, Summarise, ask
@@ -82,9 +83,8 @@ class Compressor:
         if self.has_summariser:
             written = yield from self._written(tell(account), where.previous, tokens, budget, focus)
             if written and count(written) <= max(tokens * TOO_LONG, budget.summary):
-                sources = (where.previous, *_everything_said(where.messages))
                 essential = essentials(ledger, task, budget=tokens, count=count)
-                return verify(written, sources=sources, essential=essential), ""
+                return verify(written, sources=partial(_everything_said, where), essential=essential), ""
         talk = read_talk(account, carried.talk)
         told = [said for exchange in history for said in exchange.messages]
         strings = exact_strings(told, carried.strings, focus)
@@ -125,8 +125,9 @@ def _cut_short(where: Plan) -> list[Exchange]:
     return [Exchange(said, place, (None,) * len(said.calls), (place,)) for place, said in cut]
 
 
-def _everything_said(messages: Sequence[Message]) -> Iterator[str]:
-    for said in messages:
+def _everything_said(where: Plan) -> Iterator[str]:
+    yield where.previous
+    for said in where.messages:
         if not is_clews_own(said):
             yield said.text
             yield from (call.arguments for call in said.calls)

@@ -111,9 +111,9 @@ def _texts(said: Message) -> Iterator[str]:
 
 
 def _strings_in(text: str) -> Iterator[tuple[str, Kind]]:
-    for chunk in set(_CHUNK.findall(text)):
+    for chunk in dict.fromkeys(_CHUNK.findall(text)):  # not a set: its order would differ from run to run
         yield from _kinds(chunk)
-    for key, value in set(_ASSIGNED.findall(text)):
+    for key, value in dict.fromkeys(_ASSIGNED.findall(text)):
         yield f"{key}={value}", Kind.VALUE  # a bare number tells no one what it is
 
 

@@ -67,7 +67,8 @@ def read_ledger(history: Iterable[tuple[Exchange, tuple[Action, ...]]], since: L
     """The state after these exchanges and what their calls did; `since` is the state before them."""
     pen = _Pen(since or Ledger())
     for exchange, actions in history:
-        pen.hear(exchange.said)
+        if exchange.said.role == "user":
+            pen.hear(exchange.said)
         for call, result, action in zip(exchange.said.calls, exchange.results, actions, strict=True):
             if result is not None:
                 pen.note(call, result, action)
@@ -85,7 +86,7 @@ class _Pen:
     def __init__(self, since: Ledger) -> None:
         self.requests = dict.fromkeys(since.requests)
         self.constraints = dict.fromkeys(since.constraints)
-        self.actions = list(since.actions)
+        self.actions: list[str | Action] = list(since.actions)
         self.done = since.done
         self.files = dict(since.files)
         self.errors = dict(since.errors)
@@ -110,7 +111,7 @@ class _Pen:
 
     def _note_action(self, action: Action) -> None:
         self.done += 1
-        self.actions.append(action.line)
+        self.actions.append(action)
         tried = f"{action.verb} {one_line(action.target, 100)}"
         self.errors.pop(tried, None)
         if action.failed and action.error:
@@ -146,7 +147,7 @@ class _Pen:
         return Ledger(
             requests=tuple(self.requests),
             constraints=tuple(self.constraints),
-            actions=tuple(self.actions[-RECENT:]),
+            actions=tuple(did if isinstance(did, str) else did.line for did in self.actions[-RECENT:]),
             done=self.done,
             files=self.files,
             errors=dict(list(self.errors.items())[-OPEN_ERRORS:]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 
 _LETTERS = {ord("'"), *range(ord("a"), ord("z") + 1), *range(128, 256)}
@@ -10,17 +11,20 @@ _WORDS_ONLY = bytes(code if code in _LETTERS else ord(" ") for code in _LOWERED)
 """Lower case, and a space for whatever is no letter: a text becomes its words at the speed of copying it."""
 
 
+_WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+
+
 class Phrases:
-    """Ways of saying one kind of thing. Phrases in ASCII count as whole words; others, which may stand in scripts
-    without spaces, wherever they occur."""
+    """Ways of saying one kind of thing. They count as whole words; in scripts without spaces, wherever they occur."""
 
     def __init__(self, *phrases: str) -> None:
+        self._unspaced = [phrase for phrase in phrases if _WITHOUT_SPACES.search(phrase)]
         self._by_word: dict[bytes, list[str]] = defaultdict(list)
-        for phrase in phrases:
-            if phrase.isascii():
-                self._by_word[max(phrase.encode().split(), key=len)].append(phrase)
+        for phrase in set(phrases).difference(self._unspaced):
+            word = max(phrase.split(), key=len)
+            for form in {word, word.capitalize(), word.upper()}:  # only ASCII is lowered in the quick pass
+                self._by_word[form.encode().translate(_WORDS_ONLY)].append(phrase)
         self._words = frozenset(self._by_word)
-        self._beyond_ascii = [phrase for phrase in phrases if not phrase.isascii()]
 
     def sentences(self, text: str, *, line_up_to: int = 0) -> list[str]:
         """The sentences with one of the phrases, or the whole line where it is no longer than `line_up_to`."""
@@ -34,18 +38,19 @@ class Phrases:
         for phrase in hits:
             at = lowered.find(phrase)
             while at >= 0:
-                if phrase.isascii() and not _stands_alone(lowered, at, at + len(phrase)):
-                    at = lowered.find(phrase, at + 1)
-                    continue
-                start, end = _surroundings(lowered, at, line_up_to)
-                found[start] = end
-                at = lowered.find(phrase, end)
+                if phrase in self._unspaced or _stands_alone(lowered, at, at + len(phrase)):
+                    start, end = _surroundings(lowered, at, line_up_to)
+                    found[start] = end
+                    at = end - 1
+                at = lowered.find(phrase, at + 1)
         return [text[start:end].strip() for start, end in sorted(found.items())]
 
-    def _mentioned(self, text: str) -> list[str]:
+    def _mentioned(self, text: str) -> set[str]:
         words = self._words.intersection(text.encode("utf-8", "replace").translate(_WORDS_ONLY).split())
-        hits = [phrase for word in words for phrase in self._by_word[word]]
-        return hits if text.isascii() else hits + [phrase for phrase in self._beyond_ascii if phrase in text.lower()]
+        hits = {phrase for word in words for phrase in self._by_word[word]}
+        if self._unspaced and not text.isascii() and _WITHOUT_SPACES.search(text):
+            hits.update(phrase for phrase in self._unspaced if phrase in text)
+        return hits
 
 
 def sentence_around(text: str, at: int, start: int, end: int) -> tuple[int, int]:

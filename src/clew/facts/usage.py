@@ -8,7 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens of one call. The buckets never overlap, so their sum is the whole."""
+    """Tokens of one call. The buckets never overlap, so their sum is the whole.
+
+    >>> usage = Usage(input=21_000, cache_read=60_000, output=3_000)
+    >>> usage.prompt, usage.total
+    (81000, 84000)
+    """
 
     input: int = 0
     """Prompt tokens that were neither read from nor written to the provider's cache."""
@@ -28,3 +33,12 @@ class Usage:
     @property
     def total(self) -> int:
         return self.prompt + self.output
+
+    # The same by the longer names that many agents use.
+    input_tokens = property(lambda self: self.input)
+    output_tokens = property(lambda self: self.output)
+    cache_read_tokens = property(lambda self: self.cache_read)
+    cache_write_tokens = property(lambda self: self.cache_write)
+    reasoning_tokens = property(lambda self: self.reasoning)
+    prompt_tokens = property(lambda self: self.prompt)
+    total_tokens = property(lambda self: self.total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -11,6 +12,7 @@ from clew.core.ports import Asking
 from clew.engines import boundaries
 from clew.engines.boundaries import Plan
 from clew.engines.compressor import Compressor
+from clew.engines.handoff import WITHOUT_MODEL
 from clew.engines.plugin import ContextEngine
 from clew.facts.budget import Budget, share_out
 from clew.facts.messages import read_messages
@@ -18,6 +20,9 @@ from clew.facts.model import Policy, Window
 from clew.facts.session import Compaction
 from clew.runtime.drive import adrive, drive, settled
 from clew.runtime.scales import Scale
+
+REST = 60.0
+"""Seconds for which a summariser that failed is left alone, unless a person asks; rules write summaries meanwhile."""
 
 Summariser: TypeAlias = Callable[[str], str | Awaitable[str]]
 Count: TypeAlias = Callable[[str], int]
@@ -121,6 +126,7 @@ class ContextCompressor(ContextEngine):
         self.threshold_percent = threshold
         self.scale = Scale(count)
         self.summarise = summarise
+        self._rests_until = 0.0
         self.update_model("", context_length)
 
     @property
@@ -170,19 +176,21 @@ class ContextCompressor(ContextEngine):
 
     async def acompress(self, messages: Messages, focus_topic: str | None = None) -> list[dict[str, Any]]:
         """`compress` for callers with an event loop."""
-        return self._took(
-            await adrive(self._asking(messages, focus_topic), _hands(self.summarise, wait=False))
-        ).messages
+        done = await adrive(self._asking(messages, focus_topic), _hands(self.summarise, wait=False))
+        return self._took(done).messages
 
     def _asking(self, messages: Messages, focus: str | None) -> Asking:
-        engine = Compressor(self.policy, self.scale, has_summariser=self.summarise is not None)
+        rested = focus is not None or time.monotonic() >= self._rests_until  # a person who asks is never put off
+        engine = Compressor(self.policy, self.scale, has_summariser=self.summarise is not None and rested)
         return engine.make_room(read_messages(messages), self.budget, focus=focus)
 
     def _took(self, done: Compaction) -> CompactionResult:
+        if WITHOUT_MODEL in done.notes:
+            self._rests_until = time.monotonic() + REST
         if done.progress:
             self.compression_count += 1
             self.last_prompt_tokens = 0  # nothing reported since: an estimate never stands in for a report
-        return _result(done)
+        return _result(done, self.compression_count)
 
 
 def _hands(summarise: Summariser | None, *, wait: bool = True) -> dict[Any, Callable[[Any], Any]]:
@@ -207,11 +215,13 @@ async def _forgiven(answer: Any) -> Any:
         return None
 
 
-def _result(done: Compaction) -> CompactionResult:
+def _result(done: Compaction, times: int) -> CompactionResult:
     left, short = len(done.dropped), len(done.shortened)
     told = [f"{len(done.kept)} messages kept, {left} summed up, {done.tokens_before:,} → {done.tokens_after:,} tokens"]
     if short:
         told.append(f"{short} too large to keep whole: shown in part, with a pointer")
+    if times >= 2:
+        told.append(f"compacted {times} times by now: details may blur, a new session starts fresh")
     return CompactionResult(
         messages=[said.to_dict() for said in done.messages],
         summary=done.summary,

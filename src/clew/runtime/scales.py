@@ -22,4 +22,4 @@ class Scale:
         return count_message(message.raw, self._texts)
 
     def messages(self, messages: Iterable[Message]) -> int:
-        return count_messages((said.raw for said in messages), self._texts)
+        return count_messages([said.raw for said in messages], self._texts)

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from math import ceil
+from typing import Any
 
 from clew.tokens.factors import factor
 from clew.tokens.images import part_tokens
@@ -34,7 +35,8 @@ FILE_LENGTH = 64
 TEXTS = frozenset({"text", "input_text", "output_text", "summary_text", "reasoning_text", "reasoning.text"})
 IMAGES = frozenset({"image", "image_url", "input_image"})
 FILES = frozenset({"document", "file", "input_file", "input_audio", "audio", "video"})
-PLAIN = frozenset({"role", "content"})
+PLAIN = frozenset({"role", "content", "name", "tool_call_id", "tool_calls"})
+PLAIN_CALL = frozenset({"id", "type", "function"})
 ENCRYPTED = frozenset({"redacted_thinking", "reasoning.encrypted"})
 
 
@@ -47,6 +49,9 @@ def estimate_tokens(
     """About how many tokens a model will say this prompt had: OpenAI-format messages, system text, tool schemas.
 
     Every text is counted once and remembered, so a conversation that grows costs only what is new in it.
+
+    >>> estimate_tokens([{"role": "user", "content": "How heavy is this?"}], system="Be brief.")
+    16
     """
     scale, image = default(), _image(model or "")
     pieces = [piece for message in messages for piece in _message(message, image)]
@@ -59,7 +64,8 @@ def estimate_tokens(
 
 def count_message(raw: Mapping[str, object], scale: Scale) -> int:
     """The tokens of one OpenAI-format message with all it carries."""
-    return sum(scale.count(piece) if isinstance(piece, str) else piece for piece in _message(raw, part_tokens))
+    texts, tokens = _weighed(raw)
+    return tokens + sum(map(scale.count, texts))
 
 
 def count_messages(raws: Iterable[Mapping[str, object]], scale: Scale) -> int:
@@ -67,17 +73,36 @@ def count_messages(raws: Iterable[Mapping[str, object]], scale: Scale) -> int:
     texts: list[str] = []
     tokens = 0
     for raw in raws:
-        plain = raw.get("content") if raw.keys() <= PLAIN else None
-        if isinstance(plain, str):  # most messages are a text and nothing else
-            tokens += MESSAGE
-            texts.append(plain)
-            continue
-        for piece in _message(raw, part_tokens):
-            if isinstance(piece, str):
-                texts.append(piece)
-            else:
-                tokens += piece
+        more, marks = _weighed(raw)
+        texts += more
+        tokens += marks
     return tokens + scale.count_all(texts)
+
+
+def _weighed(raw: Mapping[str, object]) -> tuple[list[str], int]:
+    """The texts of a message, and the tokens in it that no text stands for."""
+    plain = _plain_texts(raw)
+    if plain is not None:
+        return plain, MESSAGE + CALL * (len(plain) // 3 - 1)  # three texts of its own, then three for each call
+    pieces = list(_message(raw, part_tokens))
+    return [piece for piece in pieces if isinstance(piece, str)], sum(
+        piece for piece in pieces if isinstance(piece, int)
+    )
+
+
+def _plain_texts(raw: Mapping[str, Any]) -> list[str] | None:
+    """The texts of a message that holds nothing unusual, as nearly all do; None where a closer look is needed."""
+    if type(raw) is not dict or not raw.keys() <= PLAIN:
+        return None
+    found = [raw.get("content") or "", raw.get("name") or "", raw.get("tool_call_id") or ""]
+    try:
+        for call in raw.get("tool_calls") or ():
+            if not call.keys() <= PLAIN_CALL:
+                return None
+            found += (call["id"], call["function"]["name"], call["function"]["arguments"])
+    except (AttributeError, KeyError, TypeError):
+        return None
+    return found if all(type(text) is str for text in found) else None
 
 
 def message_texts(raw: Mapping[str, object]) -> list[str]:

@@ -19,6 +19,9 @@ def validate_messages(messages: Sequence[Mapping[str, Any]], dialect: str = "ope
 
     "openai" takes chat messages. "anthropic" and "responses" take their own form or chat messages, which are judged as
     what they become. Anything at all may be passed: what is not a message is reported, not raised.
+
+    >>> validate_messages([{"role": "assistant", "content": "Hello"}])
+    ['there is no user message']
     """
     judge = DIALECTS.get(dialect)
     if judge is None:
