@@ -1,13 +1,17 @@
 """clew keeps an LLM agent's long conversation inside its model's window and never loses the thread."""
 
-from clew.core.redact import redact
-from clew.engines.plugin import ContextEngine
-from clew.facts.messages import BadMessages
-from clew.facts.model import Unsatisfiable
-from clew.facts.usage import Usage
-from clew.runtime.compressor import CompactionResult, ContextCompressor, compact, plan
-from clew.tokens import estimate_tokens
-from clew.wire.legal import validate_messages
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from clew.core.redact import redact
+    from clew.engines.plugin import ContextEngine
+    from clew.facts.messages import BadMessages
+    from clew.facts.model import Unsatisfiable
+    from clew.facts.usage import Usage
+    from clew.runtime.compressor import CompactionResult, ContextCompressor, compact, plan
+    from clew.tokens.messages import estimate_tokens
+    from clew.wire.legal import validate_messages
 
 __all__ = [
     "BadMessages",
@@ -22,3 +26,23 @@ __all__ = [
     "redact",
     "validate_messages",
 ]
+
+_HOMES = {
+    "clew.core.redact": ("redact",),
+    "clew.engines.plugin": ("ContextEngine",),
+    "clew.facts.messages": ("BadMessages",),
+    "clew.facts.model": ("Unsatisfiable",),
+    "clew.facts.usage": ("Usage",),
+    "clew.runtime.compressor": ("CompactionResult", "ContextCompressor", "compact", "plan"),
+    "clew.tokens.messages": ("estimate_tokens",),
+    "clew.wire.legal": ("validate_messages",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, brought from its home when it is first asked for: `clew --help` needs none of them."""
+    for home, names in _HOMES.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(home), name)
+            return value
+    raise AttributeError(f"module 'clew' has no attribute {name!r}; public names: {', '.join(__all__)}")

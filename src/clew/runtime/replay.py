@@ -98,9 +98,9 @@ def replay(
         limits=ResultLimits().within(Window(window)),
     )
     start = Turn(Session(id="recorded", system=system[0].text if system else ""), setup, setup.model.window)
-    told = [said for said in messages if not any(said is known for known in system)]
+    told = [exchange for exchange in exchanges(messages) if not any(exchange.said is known for known in system)]
     world = _World(scale)
-    end = drive(_story(start, exchanges(told), world, progress), world.hands())
+    end = drive(_story(start, told, world, progress), world.hands())
     return Replayed(
         window=window,
         trigger=start.budget.trigger,
