@@ -28,7 +28,9 @@ WINDOW, CUTS, LEAST = 64_000, (0.3, 0.5, 0.7), 60_000
 KINDS = {
     "address": re.compile(r"https?://[^\s\"'<>)\]}`,\\]+"),
     "path": re.compile(r"(?<![\w/.~:-])(?:~|\.{1,2})?/?(?:[\w.@+-]+/)+[\w.@+-]*\w"),
-    "file": re.compile(r"(?<![\w/.-])[\w-]+\.(?:py|go|ts|tsx|js|json|md|sh|sql|toml|ya?ml|css|html|rs|java|txt|mod|lock)\b"),
+    "file": re.compile(
+        r"(?<![\w/.-])[\w-]+\.(?:py|go|ts|tsx|js|json|md|sh|sql|toml|ya?ml|css|html|rs|java|txt|mod|lock)\b"
+    ),
     "hash": re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b"),
     "error": re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b"),
     "identifier": re.compile(
@@ -37,7 +39,8 @@ KINDS = {
     "value": re.compile(r"\bv?\d+(?:\.\d+)+\b|(?<=[=:])\s?\d{2,6}\b"),
 }
 DEMAND = re.compile(
-    r"\b(?:must|never|only|always|don't|do not|should not|shouldn't|make sure|avoid)\b|不要|必须|只能|禁止|不能|务必", re.IGNORECASE
+    r"\b(?:must|never|only|always|don't|do not|should not|shouldn't|make sure|avoid)\b|不要|必须|只能|禁止|不能|务必",
+    re.IGNORECASE,
 )
 
 
@@ -74,7 +77,9 @@ def main() -> int:
                 else:
                     lost.append(f"{row['id']}: {said[:100]}")
     print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
-    print(f"{len(index)} conversations, {cuts} compactions for {WINDOW:,} tokens, digest only (heaviest: {heaviest:,} tokens)")
+    print(
+        f"{len(index)} conversations, {cuts} compactions for {WINDOW:,} tokens, digest only (heaviest: {heaviest:,} tokens)"
+    )
     for tuned, name in ((False, "held out"), (True, "tuned on")):
         of, kept = wanted[tuned], held[tuned]
         print(f"\n{name}: {sum(kept.values())} of {sum(of.values())} strings still in the window = "

@@ -42,15 +42,11 @@ class Speaker(StrEnum):
 
 def speaker(message: Message) -> Speaker:
     """Whose words a message carries."""
-    match message.role:
-        case "user":
-            return Speaker.HOST if _HOST.match(message.text) or _is_marked(message) else Speaker.PERSON
-        case "assistant":
-            return Speaker.HOST if is_clews_own(message) else Speaker.MODEL
-        case "tool" | "function":
-            return Speaker.TOOL
-        case _:
-            return Speaker.HOST
+    if message.role == "assistant":
+        return Speaker.HOST if is_clews_own(message) else Speaker.MODEL
+    if message.role == "user":
+        return Speaker.HOST if _HOST.match(message.text) or _is_marked(message) else Speaker.PERSON
+    return Speaker.TOOL if message.is_result else Speaker.HOST
 
 
 def _is_marked(message: Message) -> bool:

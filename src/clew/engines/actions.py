@@ -15,6 +15,8 @@ from clew.facts.messages import Message, ToolCall
 
 
 class Verb(StrEnum):
+    __hash__ = str.__hash__  # the one of Enum is written in Python, and verbs are looked up for every call
+
     READ = "READ"
     WRITE = "WRITE"
     EDIT = "EDIT"
@@ -134,7 +136,7 @@ def read_action(call: ToolCall, result: Message | None) -> Action:
     if result is None:
         return Action(call.name, verb, target, "under way", failed=False)
     failed, error, outcome = _outcome(verb, target, result)
-    touched = () if failed else tuple(_touched(verb, arguments))
+    touched = () if failed else _touched(verb, arguments)
     return Action(call.name or result.name or "tool", verb, target, outcome, failed, error, touched)
 
 
@@ -211,25 +213,19 @@ def _brief(arguments: Mapping[str, Any]) -> str:
 def _outcome(verb: Verb, target: str, result: Message) -> tuple[bool, str, str]:
     text = result.text
     ends = text if len(text) <= 4_000 else f"{text[:1_000]}\n{text[-3_000:]}"
-    code = _exit_code(ends) if verb in (Verb.RUN, Verb.CALL) else None
-    failed = result.raw.get("is_error") is True or _SAYS_ERROR.match(text) is not None or bool(code)
+    code = _exit_code(ends) if verb is Verb.RUN or verb is Verb.CALL else None
+    failed = bool(code) or _SAYS_ERROR.match(text) is not None or result.raw.get("is_error") is True
     if failed and code == 1 and _EMPTY_IS_FINE.match(target):
         failed = False
-    parts = [f"exit {code}"] if code is not None else []
-    if verb is Verb.RUN and (counts := _PASSED.findall(ends[-2_000:])):
-        parts.append(", ".join(f"{n} {what}" for n, what in counts[-3:]))
     error = _telling_line(redact(ends)) if failed else ""
-    if error:
-        parts.append(error)
-    if not error:
-        parts.append(_what_came(verb, text))
-    elif verb is Verb.RUN:
-        parts.append(f"{size_of(text)} output")
-    return failed, error, ", ".join(parts)
+    told = f"{error}, {size_of(text)} output" if error and verb is Verb.RUN else error or _what_came(verb, text)
+    counts = _test_counts(ends[-2_000:]) if verb is Verb.RUN else ""
+    status = f"exit {code}" if code is not None else ""
+    return failed, error, ", ".join(filter(None, (status, counts, told))) if status or counts else told
 
 
 def _what_came(verb: Verb, text: str) -> str:
-    if verb in (Verb.EDIT, Verb.WRITE):
+    if verb is Verb.EDIT or verb is Verb.WRITE:
         return "done"
     if len(text) <= 80 and "\n" not in text.strip():
         return one_line(redact(text), 80) or "no output"
@@ -237,8 +233,16 @@ def _what_came(verb: Verb, text: str) -> str:
 
 
 def _exit_code(text: str) -> int | None:
+    if not any(word in text for word in ("exit", "Exit", "return", "EXIT")):  # a pattern may take its time only then
+        return None
     found = _EXIT.search(text)
     return int(found[1]) if found and len(found[1]) < 7 else None
+
+
+def _test_counts(text: str) -> str:
+    if not any(word in text for word in ("pass", "PASS", "fail", "FAIL", "error", "skip")):
+        return ""
+    return ", ".join(f"{n} {what}" for n, what in _PASSED.findall(text)[-3:])
 
 
 def _telling_line(text: str) -> str:
@@ -249,20 +253,18 @@ def _telling_line(text: str) -> str:
     return one_line(lines[-1], 220) if lines else ""
 
 
-def _touched(verb: Verb, arguments: Mapping[str, Any]) -> Iterator[tuple[str, Touch]]:
-    path = _first(arguments, _PATH_KEYS)
-    if verb is Verb.READ and path:
-        yield path, Touch.READ
-    elif verb is Verb.WRITE and path:
-        yield path, Touch.CREATED
-    elif verb is Verb.EDIT and path:
-        yield path, Touch.CHANGED
-    if verb in (Verb.EDIT, Verb.RUN):
-        text = "\n".join(leaves(arguments))
-        for what, where in _PATCHED.findall(text):
-            yield where, {"Add": Touch.CREATED, "Update": Touch.CHANGED, "Delete": Touch.DELETED}[what]
-        if verb is Verb.RUN:
-            yield from _touched_by_shell(text)
+_TOUCH = {Verb.READ: Touch.READ, Verb.WRITE: Touch.CREATED, Verb.EDIT: Touch.CHANGED}
+_PATCH = {"Add": Touch.CREATED, "Update": Touch.CHANGED, "Delete": Touch.DELETED}
+
+
+def _touched(verb: Verb, arguments: Mapping[str, Any]) -> tuple[tuple[str, Touch], ...]:
+    path = _first(arguments, _PATH_KEYS) if verb in _TOUCH else ""
+    named = ((path, _TOUCH[verb]),) if path else ()
+    if verb is not Verb.EDIT and verb is not Verb.RUN:
+        return named
+    text = "\n".join(leaves(arguments))
+    patched = ((where, _PATCH[what]) for what, where in _PATCHED.findall(text))
+    return (*named, *patched, *(_touched_by_shell(text) if verb is Verb.RUN else ()))
 
 
 def _touched_by_shell(command: str) -> Iterator[tuple[str, Touch]]:

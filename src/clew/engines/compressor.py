@@ -20,7 +20,7 @@ from clew.engines.importance import exact_strings
 from clew.engines.ledger import read_ledger
 from clew.engines.talk import read_talk
 from clew.engines.telling import in_parts, tell
-from clew.engines.veil import veil
+from clew.engines.veil import veil, veil_results
 from clew.engines.verify import verify
 from clew.facts.budget import Budget
 from clew.facts.messages import Message, message
@@ -77,7 +77,7 @@ class Compressor:
         """The summary, and what has to be said about how it came to be."""
         carried = read_digest(where.previous)
         history = veil((*where.leaving, *_cut_short(where)))
-        account = [(exchange, read_actions(exchange)) for exchange in history]
+        account = [(exchange, read_actions(exchange) if exchange.results else ()) for exchange in history]
         ledger = read_ledger(account, carried.ledger)
         task, count = redact(where.task), self.scale.text
         if self.has_summariser:
@@ -86,8 +86,7 @@ class Compressor:
                 essential = essentials(ledger, task, budget=tokens, count=count)
                 return verify(written, sources=partial(_everything_said, where), essential=essential), ""
         talk = read_talk(account, carried.talk)
-        told = [said for exchange in history for said in exchange.messages]
-        strings = exact_strings(told, carried.strings, focus)
+        strings = exact_strings(veil_results(history), carried.strings, focus)
         digest = write_digest(ledger, talk, task, strings, budget=tokens, count=count, focus=focus)
         return digest, WITHOUT_MODEL if self.has_summariser else ""
 

@@ -9,7 +9,6 @@ from enum import StrEnum
 from functools import lru_cache
 from math import log1p
 
-from clew.core.redact import redact
 from clew.core.speaker import Speaker, speaker
 from clew.engines.actions import leaves, read_arguments
 from clew.facts.messages import Message
@@ -39,8 +38,11 @@ class Seen:
 
 
 # One pass finds candidates; what each is gets decided once and remembered.
-_CHUNK = re.compile(r"https?://[^\s\"'<>`)\]}\\,|]+|[A-Za-z]:\\{1,2}[\w.\\@+-]+|[\w@+./:$%~-]+")
-_ASSIGNED = re.compile(r"\b([A-Za-z_][\w.-]{1,40})[\"']?\s?[:=]\s?[\"']?(\d[\w.]*\d|\d{2,})\b")
+_CHUNK = re.compile(r"[\w@+./:$%~?&=#-]+")
+_WINDOWS_PATH = re.compile(r"[A-Za-z]:\\{1,2}[\w.\\@+-]+")
+_NUMBER_SET = re.compile(r": [\"']?(\d[\w.]*)")
+_KEY_BEFORE = re.compile(r"([A-Za-z_][\w.-]{1,40})[\"']?$")
+_BETWEEN = re.compile(r"[=?&#]+")
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2}[a-z]|[A-Za-z][0-9]")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _DASHED = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+")
@@ -65,18 +67,17 @@ def exact_strings(
     found = {string: Seen(kind, last=-rank, model=1) for rank, (string, kind) in enumerate(carried)}
     for place, said in enumerate(messages):
         who = speaker(said)
+        by_model, by_person = who is Speaker.MODEL, who is Speaker.PERSON
         for text in _texts(said):
             on_topic = bool(words) and any(word in text.lower() for word in words)
-            for string, kind in _strings_in(redact(text)):
+            for string, kind in _strings_in(text):
                 seen = found.get(string)
                 if seen is None:
                     seen = found[string] = Seen(kind)
                 seen.last = place
+                seen.model += by_model
+                seen.person |= by_person
                 seen.on_topic |= on_topic
-                if who is Speaker.MODEL:
-                    seen.model += 1
-                elif who is Speaker.PERSON:
-                    seen.person = True
     return found
 
 
@@ -110,20 +111,30 @@ def _texts(said: Message) -> Iterator[str]:
         yield from leaves(read_arguments(call))
 
 
-def _strings_in(text: str) -> Iterator[tuple[str, Kind]]:
-    for chunk in dict.fromkeys(_CHUNK.findall(text)):  # not a set: its order would differ from run to run
-        yield from _kinds(chunk)
-    for key, value in dict.fromkeys(_ASSIGNED.findall(text)):
-        yield f"{key}={value}", Kind.VALUE  # a bare number tells no one what it is
+def _strings_in(text: str) -> list[tuple[str, Kind]]:
+    # dict.fromkeys and not a set: the order of a set differs from run to run
+    found = [known for chunk in dict.fromkeys(_CHUNK.findall(text)) for known in _kinds(chunk)]
+    if ":\\" in text:
+        found += [(path, Kind.PATH) for path in dict.fromkeys(_WINDOWS_PATH.findall(text))]
+    for number in _NUMBER_SET.finditer(text):
+        key = _KEY_BEFORE.search(text, max(0, number.start() - 44), number.start())
+        if key and len(number[1]) > 1:
+            found.append((f"{key[1]}={number[1].rstrip('.')}", Kind.VALUE))  # a bare number tells no one what it is
+    return found
 
 
 @lru_cache(maxsize=100_000)
 def _kinds(chunk: str) -> tuple[tuple[str, Kind], ...]:
     """The exact strings in one unbroken run of characters."""
-    if chunk.startswith("http") and "://" in chunk:
-        return ((chunk.rstrip(".:;"), Kind.URL),) if len(chunk) <= LONGEST else ()
-    if chunk[1:3] == ":\\":
-        return ((chunk, Kind.PATH),)
+    if "://" in chunk:
+        address = chunk[max(chunk.find("http"), 0) :].rstrip(".:;?&=#-")
+        return ((address, Kind.URL),) if address.startswith("http") and len(address) <= LONGEST else ()
+    if "=" in chunk or "&" in chunk or "?" in chunk or "#" in chunk:
+        parts = [part for part in _BETWEEN.split(chunk) if part]
+        known = tuple(known for part in parts for known in _kinds(part))
+        if len(parts) == 2 and "=" in chunk and parts[1][0].isdigit() and parts[0][-1].isalpha():
+            return (*known, (f"{parts[0]}={parts[1]}", Kind.VALUE))
+        return known
     chunk = chunk.rstrip(":%-.+").lstrip(":%-+")
     bare = chunk.partition(":")[0]
     if not 3 <= len(bare) <= LONGEST:

@@ -69,7 +69,7 @@ def read_ledger(history: Iterable[tuple[Exchange, tuple[Action, ...]]], since: L
     for exchange, actions in history:
         if exchange.said.role == "user":
             pen.hear(exchange.said)
-        for call, result, action in zip(exchange.said.calls, exchange.results, actions, strict=True):
+        for call, result, action in zip(exchange.said.calls, exchange.results, actions, strict=True) if actions else ():
             if result is not None:
                 pen.note(call, result, action)
     return pen.written()
@@ -112,10 +112,11 @@ class _Pen:
     def _note_action(self, action: Action) -> None:
         self.done += 1
         self.actions.append(action)
-        tried = f"{action.verb} {one_line(action.target, 100)}"
-        self.errors.pop(tried, None)
-        if action.failed and action.error:
-            self.errors[tried] = action.error
+        if action.failed or self.errors:
+            tried = f"{action.verb} {one_line(action.target, 100)}"
+            self.errors.pop(tried, None)
+            if action.error:
+                self.errors[tried] = action.error
         for path, touch in action.touched:
             before = self.files.pop(path, None)
             self.files[path] = _latest(before, touch)

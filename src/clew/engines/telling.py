@@ -41,23 +41,19 @@ def in_parts(turns: Sequence[str], most: int, scale: Scale) -> Iterator[str]:
 
 def _told(exchange: Exchange, actions: tuple[Action, ...]) -> str:
     said = exchange.said
-    who, most = _name(said)
+    who, most = _named(said)
     text = said.text if len(said.text) <= most else shape(said.text, most=most, where="the log has it")
-    lines = [f"[{who}] {text}"]
-    for call, result, action in zip(said.calls, exchange.results, actions, strict=True):
-        lines.append(f"→ {call.name}({shorten(call).arguments})")
+    told = f"[{who}] {text}"
+    for call, result, action in zip(said.calls, exchange.results, actions, strict=True) if actions else ():
+        told += f"\n→ {call.name}({shorten(call).arguments})"
         if result is not None:
-            short = len(result.text) <= RESULT_WORTH_PRUNING
-            lines.append(f"← {redact(result.text) if short else describe(action)}")
-    return "\n".join(lines)
+            told += f"\n← {redact(result.text) if len(result.text) <= RESULT_WORTH_PRUNING else describe(action)}"
+    return told
 
 
-def _name(said: Message) -> tuple[str, int]:
+def _named(said: Message) -> tuple[str, int]:
     """Who is speaking, and how much of it is told."""
-    match speaker(said):
-        case Speaker.PERSON:
-            return "user", OF_PERSON
-        case Speaker.MODEL:
-            return "assistant", OF_MODEL
-        case _:
-            return f"{said.role}, written by the host program", OF_MODEL
+    who = speaker(said)
+    if who is Speaker.MODEL:
+        return "assistant", OF_MODEL
+    return ("user", OF_PERSON) if who is Speaker.PERSON else (f"{said.role}, written by the host program", OF_MODEL)

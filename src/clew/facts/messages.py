@@ -73,6 +73,8 @@ def read_message(raw: Any, place: int = 0) -> Message:
     if not isinstance(role, str) or not role:
         raise BadMessages(f"message {place}: no role; every message needs one, such as 'user' or 'assistant'")
     content = raw.get("content")
+    if len(raw) == 2 and isinstance(content, str):  # a role and a text, as most are
+        return Message(role, content, (), "", "", raw)
     calls = raw.get("tool_calls")
     call_id = raw.get("tool_call_id")
     name = raw.get("name") or raw.get("tool_name")

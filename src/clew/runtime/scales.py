@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from clew.facts.messages import Message
 from clew.tokens import Scale as TextScale
-from clew.tokens import count_message, count_messages, default
+from clew.tokens import count_message, default
+
+FEW = 64
+"""Messages up to which each is weighed."""
+SOME = 24
+"""Of more, as many are looked at, spread evenly, for what stands around their texts."""
 
 
 class Scale:
@@ -14,6 +19,7 @@ class Scale:
 
     def __init__(self, count: Callable[[str], int] | None = None) -> None:
         self._texts = default() if count is None else TextScale(count)
+        self._samples = count is None
 
     def text(self, text: str) -> int:
         return self._texts.count(text)
@@ -22,4 +28,15 @@ class Scale:
         return count_message(message.raw, self._texts)
 
     def messages(self, messages: Iterable[Message]) -> int:
-        return count_messages([said.raw for said in messages], self._texts)
+        """The sum over many: their text by a sample of it, what is around the text by a sample of the messages."""
+        many = list(messages)
+        if len(many) <= FEW or not self._samples:
+            return sum(map(self.message, many))
+        some = many[:: len(many) // SOME | 1]  # an odd step, because calls, results and answers come in even rhythms
+        around = sum(map(self.message, some)) - sum(self.text(text) for text in _spoken(some))
+        return self._texts.count_all(_spoken(many)) + around * len(many) // len(some)
+
+
+def _spoken(messages: Sequence[Message]) -> list[str]:
+    """The texts that make up nearly all of the weight: what was said, and the arguments of calls."""
+    return [said.text for said in messages] + [call.arguments for said in messages for call in said.calls]

@@ -83,7 +83,8 @@ def _weighed(raw: Mapping[str, object]) -> tuple[list[str], int]:
     """The texts of a message, and the tokens in it that no text stands for."""
     plain = _plain_texts(raw)
     if plain is not None:
-        return plain, MESSAGE + CALL * (len(plain) // 3 - 1)  # three texts of its own, then three for each call
+        marks = MESSAGE + CALL * (len(plain) // 3 - 1)  # three texts of its own, then three for each call
+        return [text for text in plain if text], marks
     pieces = list(_message(raw, part_tokens))
     return [piece for piece in pieces if isinstance(piece, str)], sum(
         piece for piece in pieces if isinstance(piece, int)
