@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import click
+from click.testing import CliRunner
 
 from clew.cli.main import clew
 
@@ -12,13 +12,11 @@ PAGE = Path(__file__).with_name("commands.md")
 
 
 def page() -> str:
-    """The help of every command, one after the other."""
+    """The help of every command, one after the other, as a person sees it."""
     parts = ["# Commands", "", "Written by `docs/write_commands.py` from the commands' own help."]
     for name in ("", *sorted(clew.commands)):
-        command = clew.commands[name] if name else clew
-        words = f"clew {name}".strip()
-        context = click.Context(command, info_name=words, terminal_width=100)
-        parts += ["", f"## {words}", "", "```text", command.get_help(context), "```"]
+        asked = CliRunner().invoke(clew, [*name.split(), "--help"], prog_name="clew", terminal_width=100)
+        parts += ["", f"## {f'clew {name}'.strip()}", "", "```text", asked.output.rstrip(), "```"]
     return "\n".join(parts) + "\n"
 
 
