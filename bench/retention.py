@@ -77,9 +77,7 @@ def main() -> int:
                 else:
                     lost.append(f"{row['id']}: {said[:100]}")
     print("\r" + " " * 40 + "\r", end="", file=sys.stderr)
-    print(
-        f"{len(index)} conversations, {cuts} compactions for {WINDOW:,} tokens, digest only (heaviest: {heaviest:,} tokens)"
-    )
+    print(f"{len(index)} conversations, {cuts} compactions for {WINDOW:,} tokens, heaviest digest {heaviest:,} tokens")
     for tuned, name in ((False, "held out"), (True, "tuned on")):
         of, kept = wanted[tuned], held[tuned]
         print(f"\n{name}: {sum(kept.values())} of {sum(of.values())} strings still in the window = "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
-from clew.facts.messages import Message
+from clew.facts.messages import Message, other_parts
 
 HANDOFF_OPENING = "[CONTEXT COMPACTION"
 """How every compaction summary begins, ours and those of agents that share the format."""
@@ -67,6 +67,7 @@ def is_clews_own(message: Message) -> bool:
 def newest_said_by_person(messages: tuple[Message, ...]) -> int | None:
     """The place of the newest message of a person that says anything."""
     for place in range(len(messages) - 1, -1, -1):
-        if messages[place].role == "user" and speaker(messages[place]) is Speaker.PERSON:
+        said = messages[place]
+        if said.role == "user" and speaker(said) is Speaker.PERSON and (said.text.strip() or other_parts(said)):
             return place
     return None

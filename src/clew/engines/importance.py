@@ -113,7 +113,8 @@ def _texts(said: Message) -> Iterator[str]:
 
 def _strings_in(text: str) -> list[tuple[str, Kind]]:
     # dict.fromkeys and not a set: the order of a set differs from run to run
-    found = [known for chunk in dict.fromkeys(_CHUNK.findall(text)) for known in _kinds(chunk)]
+    chunks = (chunk for chunk in dict.fromkeys(_CHUNK.findall(text)) if len(chunk) <= LONGEST * 2)
+    found = [known for chunk in chunks for known in _kinds(chunk)]
     if ":\\" in text:
         found += [(path, Kind.PATH) for path in dict.fromkeys(_WINDOWS_PATH.findall(text))]
     for number in _NUMBER_SET.finditer(text):
