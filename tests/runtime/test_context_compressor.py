@@ -105,6 +105,23 @@ def test_a_focus_reaches_the_prompt():
     assert "database schema" in prompts[0]
 
 
+def test_old_tool_output_can_be_cut_down_alone():
+    history = [{"role": "user", "content": "go"}]
+    for n in range(40):
+        call = {
+            "id": f"c{n}",
+            "type": "function",
+            "function": {"name": "read_file", "arguments": f'{{"path": "f{n}.py"}}'},
+        }
+        history.append({"role": "assistant", "content": None, "tool_calls": [call]})
+        history.append({"role": "tool", "tool_call_id": f"c{n}", "name": "read_file", "content": "some line\n" * 200})
+    pruned, freed = ContextCompressor(16_000, protect_last_n=4).prune_tool_results_only(history)
+    assert pruned[2]["content"] == "[read_file] read f0.py -> 200 lines"
+    assert pruned[-1] == history[-1]
+    assert [said["role"] for said in pruned] == [said["role"] for said in history]
+    assert freed > 10_000
+
+
 def test_the_second_compaction_is_told_with_advice():
     engine = ContextCompressor(16_000)
     once = engine.compacted(HISTORY)

@@ -14,6 +14,7 @@ from clew.engines.boundaries import Plan
 from clew.engines.compressor import Compressor
 from clew.engines.handoff import WITHOUT_MODEL
 from clew.engines.plugin import ContextEngine
+from clew.engines.prune import prune
 from clew.facts.budget import Budget, share_out
 from clew.facts.messages import read_messages
 from clew.facts.model import Policy, Window
@@ -156,6 +157,18 @@ class ContextCompressor(ContextEngine):
     def should_compress_preflight(self, messages: Messages) -> bool:
         """Whether what is about to be sent is too heavy by our own count: a resumed session, a smaller model."""
         return self.scale.messages(read_messages(messages)) >= self.threshold_tokens
+
+    def prune_tool_results_only(
+        self,
+        messages: Messages,
+        current_tokens: int | None = None,  # noqa: ARG002
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Old tool output as one line each, nothing else changed, no model asked; and the tokens that this frees."""
+        before = read_messages(messages)
+        tail = boundaries.plan(before, self.budget, self.policy, self.scale).tail
+        pruned = prune(before, before=min(tail, default=len(before)))
+        freed = self.scale.messages(before) - self.scale.messages(pruned)
+        return [said.to_dict() for said in pruned], max(freed, 0)
 
     def has_content_to_compress(self, messages: Messages) -> bool:
         where = boundaries.plan(read_messages(messages), self.budget, self.policy, self.scale)
