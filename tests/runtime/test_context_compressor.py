@@ -114,7 +114,7 @@ def test_old_tool_output_can_be_cut_down_alone():
             "function": {"name": "read_file", "arguments": f'{{"path": "f{n}.py"}}'},
         }
         history.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        history.append({"role": "tool", "tool_call_id": f"c{n}", "name": "read_file", "content": "some line\n" * 200})
+        history.append({"role": "tool", "tool_call_id": f"c{n}", "name": "read_file", "content": f"line {n}\n" * 200})
     pruned, freed = ContextCompressor(16_000, protect_last_n=4).prune_tool_results_only(history)
     assert pruned[2]["content"] == "[read_file] read f0.py -> 200 lines"
     assert pruned[-1] == history[-1]
