@@ -16,7 +16,7 @@ from clew.engines.talk import Talk
 # What each vital part may take of the whole, at most. They are filled first and never compete with what follows.
 TASK, CONSTRAINTS, FILES, ERRORS = 0.12, 0.34, 0.26, 0.22
 # How what is left is shared; what one does not use goes to the exact strings, which come last.
-STATE, REQUESTS, ACTIONS, DECISIONS, ANSWERED, READ = 0.06, 0.10, 0.16, 0.06, 0.06, 0.06
+STATE, REQUESTS, ACTIONS, DECISIONS, ANSWERED, READ = 0.06, 0.08, 0.16, 0.06, 0.06, 0.06
 HEADINGS = 80
 """Tokens of the thirteen headings with nothing under them."""
 FOCUS_STRETCH, OFF_FOCUS = 2.0, 0.35
@@ -47,7 +47,9 @@ def write_digest(
 
     rest = page.left
     sections["Active State"] = page.lines(_bullets(f"{k}: {v}" for k, v in ledger.state.items()), rest * STATE)
-    sections["Goal"] = page.lines(_requests(ledger), rest * REQUESTS, newest=True)
+    first, *others = _requests(ledger) or [""]
+    requests = (page.lines([first], rest * REQUESTS), page.lines(others, rest * REQUESTS, newest=True))
+    sections["Goal"] = "\n".join(filter(None, requests))
     sections["Completed Actions"] = page.lines(_actions(ledger), rest * ACTIONS, newest=True)
     sections["Key Decisions"] = page.lines(_bullets(talk.decisions), rest * DECISIONS, newest=True)
     sections["Resolved Questions"] = page.lines(_bullets(talk.answered), rest * ANSWERED, newest=True)
