@@ -93,7 +93,7 @@ def test_every_demand_of_the_middle_stands_in_the_digest():
 def test_the_head_is_protected_once_and_then_decays():
     engine = ContextCompressor(16_000)
     once = engine.compress(LONG_CHAT)
-    assert once[:3] == LONG_CHAT[:3] or once[:2] == LONG_CHAT[:2]
+    assert once[:2] == LONG_CHAT[:2]
     twice = engine.compress(once + LONG_CHAT)
     assert is_handoff(read_messages(twice)[0])
     assert "ask 0" in twice[0]["content"]

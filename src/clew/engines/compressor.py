@@ -5,19 +5,20 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from typing import Any
 
 from clew.core.effects import Effect, Summarise, ask
 from clew.core.pairs import Exchange, repair
 from clew.core.ports import Asking, Scale
 from clew.core.redact import redact
-from clew.core.speaker import HANDOFF_READ, is_clews_own
+from clew.core.speaker import HANDOFF_READ, Speaker, is_clews_own, speaker
 from clew.engines.actions import read_actions
 from clew.engines.boundaries import Plan, plan
-from clew.engines.digest import essentials, read_digest, write_digest
+from clew.engines.digest import Carried, essentials, read_digest, write_digest
 from clew.engines.handoff import SYSTEM_NOTE, WITHOUT_MODEL, first_prompt, update_prompt, wrap
 from clew.engines.importance import exact_strings
-from clew.engines.ledger import read_ledger
+from clew.engines.ledger import Ledger, read_ledger
 from clew.engines.talk import read_talk
 from clew.engines.telling import in_parts, tell
 from clew.engines.veil import veil, veil_results
@@ -75,7 +76,7 @@ class Compressor:
         self, where: Plan, tokens: int, budget: Budget, focus: str | None
     ) -> Generator[Effect[Any], Any, tuple[str, str]]:
         """The summary, and what has to be said about how it came to be."""
-        carried = read_digest(where.previous)
+        carried = read_digest(where.previous) if where.previous else Carried(Ledger(requests=_opening_request(where)))
         history = veil((*where.leaving, *_cut_short(where)))
         account = [(exchange, read_actions(exchange) if exchange.results else ()) for exchange in history]
         ledger = read_ledger(account, carried.ledger)
@@ -116,6 +117,12 @@ def assemble(where: Plan, handoff: str) -> tuple[Message, ...]:
     role = "assistant" if before not in ("", "assistant") and after == "user" else "user"
     bridge = [message("assistant", HANDOFF_READ)] if role == after == "user" else []
     return repair([*system, *head, message(role, handoff), *bridge, *following])
+
+
+def _opening_request(where: Plan) -> tuple[str, ...]:
+    """What it all began with: the goal, also while the opening itself still stands in front of the summary."""
+    persons = (said.text for said in where.kept(where.head) if speaker(said) is Speaker.PERSON)
+    return tuple(redact(text) for text in islice(persons, 1))
 
 
 def _cut_short(where: Plan) -> list[Exchange]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 
 from clew.core.ports import Count
@@ -67,8 +67,8 @@ class Carried:
     """What an earlier summary brings along: how the next compaction goes on, also after a restart."""
 
     ledger: Ledger
-    talk: Talk
-    strings: tuple[tuple[str, Kind], ...]
+    talk: Talk = field(default_factory=Talk)
+    strings: tuple[tuple[str, Kind], ...] = ()
     """Best first."""
 
 

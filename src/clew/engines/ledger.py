@@ -96,8 +96,7 @@ class _Pen:
     def hear(self, said: Message) -> None:
         if speaker(said) is not Speaker.PERSON or not said.text.strip():
             return
-        self.requests.pop(said.text, None)
-        self.requests[said.text] = None
+        self.requests.setdefault(said.text)
         self.constraints |= dict.fromkeys(constraints_in(said.text))
 
     def note(self, call: ToolCall, result: Message, action: Action) -> None:
