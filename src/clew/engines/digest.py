@@ -47,9 +47,12 @@ def write_digest(
 
     rest = page.left
     sections["Active State"] = page.lines(_bullets(f"{k}: {v}" for k, v in ledger.state.items()), rest * STATE)
-    first, *others = _requests(ledger) or [""]
-    requests = (page.lines([first], rest * REQUESTS), page.lines(others, rest * REQUESTS, newest=True))
-    sections["Goal"] = "\n".join(filter(None, requests))
+    first, *others = [one_line(said, 360) for said in ledger.requests] or [""]
+    goal = (
+        page.quote(first, rest * REQUESTS),
+        page.lines([f"> {said}" for said in others], rest * REQUESTS, newest=True),
+    )
+    sections["Goal"] = "\n".join(filter(None, goal))
     sections["Completed Actions"] = page.lines(_actions(ledger), rest * ACTIONS, newest=True)
     sections["Key Decisions"] = page.lines(_bullets(talk.decisions), rest * DECISIONS, newest=True)
     sections["Resolved Questions"] = page.lines(_bullets(talk.answered), rest * ANSWERED, newest=True)
@@ -173,16 +176,16 @@ class _Page:
 
     def quote(self, text: str, allowance: float) -> str:
         """A text quoted line by line, as far as the allowance goes."""
-        quoted = [f"> {line}" for line in text.splitlines()]
-        if sum(self.count(line) + 1 for line in quoted) > allowance:
-            most = max(int(allowance * 2), 40)
-            quoted = [
-                f"> {line}" for line in f"{text[:most]}… (the whole message has {len(text):,} characters)".splitlines()
-            ]
-            quoted = self.lines(quoted, allowance).splitlines()
-            return "\n".join(quoted)
-        self.spent += sum(self.count(line) + 1 for line in quoted)
-        return "\n".join(quoted)
+        for share in (None, 4, 3, 2, 1):  # characters for a token, until it fits: scripts and words differ that much
+            shown = text
+            if share is not None:
+                shown = f"{text[: max(int(allowance * share) - 40, 16)]}… ({len(text):,} characters in all)"
+            quoted = "\n".join(f"> {line}" for line in shown.splitlines())
+            cost = self.count(quoted) + 1
+            if cost <= allowance:
+                self.spent += cost
+                return quoted
+        return ""
 
 
 def _bullets(lines: Iterable[str]) -> list[str]:
@@ -191,10 +194,6 @@ def _bullets(lines: Iterable[str]) -> list[str]:
 
 def _unbulleted(text: str) -> list[str]:
     return [line[2:] for line in text.splitlines() if line.startswith("- ")]
-
-
-def _requests(ledger: Ledger) -> list[str]:
-    return [f"> {one_line(said, 360)}" for said in ledger.requests]
 
 
 def _actions(ledger: Ledger) -> list[str]:
