@@ -12,9 +12,10 @@ SUMMARY_FLOOR = 2_000
 SUMMARY_CEILING = 12_000
 SUMMARY_SHARE = 0.05
 SMALL_WINDOW_SUMMARY_SHARE = 0.08
-SMALL_WINDOW_SUMMARY = 5_000
+SMALL_WINDOW_SUMMARY = 4_750
 """Below a 100,000-token window one twentieth cannot carry the exact strings of a day's work: there the summary may take
-8 % up to this. The two rules meet at 100,000, so no size is worse off than its neighbour."""
+8 % up to this, which is 5,000 with the words around it. Both rules meet at 95,000: no size is worse off than its
+neighbour."""
 CONTENT_SHARE = 0.20
 LEAST_ROOM = 1_500
 """Tokens of conversation below which compaction could only chase its own tail."""

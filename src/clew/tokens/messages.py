@@ -54,17 +54,23 @@ def estimate_tokens(
     16
     """
     scale, image = default(), _image(model or "")
-    pieces = [piece for message in messages for piece in _message(message, image)]
+    texts, tokens = 0, 0
+    for message in messages:
+        spoken, marks = _weighed(message, image)
+        texts += sum(map(scale.count, spoken))
+        tokens += marks
     if system:
-        pieces += [MESSAGE, *_content(system, image)]
-    text = sum(scale.count(piece) for piece in pieces if isinstance(piece, str)) + count_tools(tools or (), scale)
+        said = list(_content(system, image))
+        texts += sum(scale.count(piece) for piece in said if isinstance(piece, str))
+        tokens += MESSAGE + sum(piece for piece in said if isinstance(piece, int))
+    texts += count_tools(tools or (), scale)
     # The factor is one of vocabularies: images and marks are the same in all of them.
-    return ceil(text * factor(model)) + sum(piece for piece in pieces if isinstance(piece, int))
+    return ceil(texts * factor(model)) + tokens
 
 
 def count_message(raw: Mapping[str, object], scale: Scale) -> int:
     """The tokens of one OpenAI-format message with all it carries."""
-    texts, tokens = _weighed(raw)
+    texts, tokens = _weighed(raw, part_tokens)
     return tokens + sum(map(scale.count, texts))
 
 
@@ -73,19 +79,19 @@ def count_messages(raws: Iterable[Mapping[str, object]], scale: Scale) -> int:
     texts: list[str] = []
     tokens = 0
     for raw in raws:
-        more, marks = _weighed(raw)
+        more, marks = _weighed(raw, part_tokens)
         texts += more
         tokens += marks
     return tokens + scale.count_all(texts)
 
 
-def _weighed(raw: Mapping[str, object]) -> tuple[list[str], int]:
+def _weighed(raw: Mapping[str, object], image: Image) -> tuple[list[str], int]:
     """The texts of a message, and the tokens in it that no text stands for."""
     plain = _plain_texts(raw)
     if plain is not None:
         marks = MESSAGE + CALL * (len(plain) // 3 - 1)  # three texts of its own, then three for each call
         return [text for text in plain if text], marks
-    pieces = list(_message(raw, part_tokens))
+    pieces = list(_message(raw, image))
     return [piece for piece in pieces if isinstance(piece, str)], sum(
         piece for piece in pieces if isinstance(piece, int)
     )

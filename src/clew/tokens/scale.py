@@ -1,7 +1,5 @@
 """How heavy is this text, when the same texts are asked about again and again?"""
 
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from math import ceil
 
@@ -17,33 +15,39 @@ WHOLE = 64 * 1024
 SLICE = 512  # characters in one slice of a sample
 CUT = 0.6  # tokens that cutting a slice out adds, by breaking a word at either end; measured
 
-ENTRIES = 200_000
-"""Counts remembered; the least recently used one goes first."""
+ENTRIES = 100_000
+"""Counts remembered before the older generation of them is let go."""
 
-HELD = 8 * 1024 * 1024
-"""Characters of text kept as keys of remembered counts."""
+HELD = 4 * 1024 * 1024
+"""Characters of text kept as keys of one generation."""
 
 SMALL = 256  # characters up to which a text is its own key
 
 
 class Scale:
-    """Counts each text once and remembers it by its content. Safe to share between threads."""
+    """Counts each text once and remembers it by its content. Safe to share between threads.
+
+    What is remembered lives in two generations: whatever is used moves to the young one, and when that is full it
+    becomes the old one, whose own entries go. So nothing has to be locked or put in order to look up a count.
+    """
 
     def __init__(self, count: Count | None = None, *, entries: int = ENTRIES, held: int = HELD) -> None:
         """`count` replaces the built-in counting: it is asked once for every text, and nothing is sampled."""
         self._count = count
         self._entries = entries
         self._held = held
-        self._lock = threading.Lock()
-        self._known: OrderedDict[Key, int] = OrderedDict()
+        self._young: dict[Key, int] = {}
+        self._old: dict[Key, int] = {}
         self._holding = 0
 
     def count(self, text: str) -> int:
         """The tokens of one text: exact up to 64 K characters, sampled beyond (error below 2 % in 19 of 20 texts)."""
         key = _key(text)
-        tokens = self._recall(key)
+        tokens = self._young.get(key)
         if tokens is None:
-            tokens = self._count(text) if self._count else _measure(text)
+            tokens = self._old.get(key)
+            if tokens is None:
+                tokens = self._count(text) if self._count else _measure(text)
             self._remember(key, tokens)
         return tokens
 
@@ -59,21 +63,11 @@ class Scale:
             return sum(map(self.count, texts))
         return sample("".join(texts), counter(), slices=64)
 
-    def _recall(self, key: Key) -> int | None:
-        with self._lock:
-            tokens = self._known.get(key)
-            if tokens is not None:
-                self._known.move_to_end(key)
-            return tokens
-
     def _remember(self, key: Key, tokens: int) -> None:
-        with self._lock:
-            if key not in self._known:
-                self._holding += _weight(key)
-            self._known[key] = tokens
-            while len(self._known) > self._entries or self._holding > self._held:
-                oldest, _ = self._known.popitem(last=False)
-                self._holding -= _weight(oldest)
+        if len(self._young) >= self._entries or self._holding >= self._held:
+            self._old, self._young, self._holding = self._young, {}, 0
+        self._young[key] = tokens
+        self._holding += len(key) if isinstance(key, str) else 0
 
 
 def default() -> Scale:
@@ -104,10 +98,6 @@ def _key(text: str) -> Key:
     # Python remembers a string's 64-bit keyed hash inside the string, so asking again about the same one costs nothing,
     # and a long text is not kept alive only to be recognised.
     return text if len(text) <= SMALL else (len(text), hash(text))
-
-
-def _weight(key: Key) -> int:
-    return len(key) if isinstance(key, str) else 0
 
 
 _SHARED = Scale()
