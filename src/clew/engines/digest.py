@@ -13,8 +13,8 @@ from clew.engines.importance import Kind, Seen, focus_words, worth
 from clew.engines.ledger import Ledger
 from clew.engines.talk import Talk
 
-# What each vital part may take of the whole, at most. They are filled first and never compete with what follows.
-TASK, CONSTRAINTS, FILES, ERRORS = 0.12, 0.34, 0.26, 0.22
+# What each vital part may take of the whole, at most and in this order. What they leave goes to what follows.
+TASK, CONSTRAINTS, FILES, ERRORS = 0.12, 0.50, 0.26, 0.22
 # How what is left is shared; what one does not use goes to the exact strings, which come last.
 STATE, REQUESTS, ACTIONS, DECISIONS, ANSWERED, READ = 0.06, 0.08, 0.16, 0.06, 0.06, 0.06
 HEADINGS = 80
