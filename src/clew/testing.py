@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Spill, Summarise, Tell
@@ -67,12 +68,15 @@ class Script:
         return Reply(message("assistant", reply)) if isinstance(reply, str) else reply
 
 
-def check_engine(make: Callable[[], ContextEngine]) -> None:
+def check_engine(engine: ContextEngine | Callable[[], ContextEngine]) -> None:
     """Hold an engine to the contract; raises an AssertionError that says what is broken.
 
+    Takes an engine, or what makes one: its class, a function.
+
     >>> from clew import ContextCompressor
-    >>> check_engine(lambda: ContextCompressor(context_length=32_000))
+    >>> check_engine(ContextCompressor(context_length=32_000))
     """
+    make = partial(copy.deepcopy, engine) if isinstance(engine, ContextEngine) else engine
     engine = make()
     assert isinstance(engine, ContextEngine), "an engine is a subclass of clew.ContextEngine"
     assert isinstance(engine.name, str), "name is a property that returns the word used in the config"

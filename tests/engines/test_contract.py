@@ -18,6 +18,7 @@ from clew.testing import check_engine
 
 @pytest.mark.parametrize("window", [8_000, 32_000, 200_000])
 def test_the_default_engine_keeps_the_contract(window):
+    check_engine(ContextCompressor(window))
     check_engine(lambda: ContextCompressor(window))
     check_engine(lambda: ContextCompressor(window, summarise=lambda prompt: "## Goal\nfix the parser"))
 

@@ -212,7 +212,7 @@ def _brief(arguments: Mapping[str, Any]) -> str:
 
 def _outcome(verb: Verb, target: str, result: Message) -> tuple[bool, str, str]:
     text = result.text
-    ends = text if len(text) <= 4_000 else f"{text[:1_000]}\n{text[-3_000:]}"
+    ends = text if len(text) <= 4_000 else _both_ends(text)
     code = _exit_code(ends) if verb is Verb.RUN or verb is Verb.CALL else None
     failed = bool(code) or _SAYS_ERROR.match(text) is not None or result.raw.get("is_error") is True
     if failed and code == 1 and _EMPTY_IS_FINE.match(target):
@@ -222,6 +222,11 @@ def _outcome(verb: Verb, target: str, result: Message) -> tuple[bool, str, str]:
     counts = _test_counts(ends[-2_000:]) if verb is Verb.RUN else ""
     status = f"exit {code}" if code is not None else ""
     return failed, error, ", ".join(filter(None, (status, counts, told))) if status or counts else told
+
+
+def _both_ends(text: str) -> str:
+    """How a long text begins and ends, cut between words: half a credential would not be known as one."""
+    return f"{text[:1_000].rpartition(' ')[0]}\n{text[-3_000:].partition(' ')[2]}"
 
 
 def _what_came(verb: Verb, text: str) -> str:

@@ -53,8 +53,8 @@ class Compressor:
         made = assemble(where, wrap(summary, note=note))
         before = leaving + self.scale.messages(messages[place] for place in _others(where))
         after = self.scale.messages(made)
-        if after >= before:
-            return self._unchanged(messages, "a summary would be larger than what it replaces")
+        if after > before * (1 - self.policy.min_progress):
+            return self._unchanged(messages, "a summary would free too little to be worth it")
         return Compaction(
             messages=made,
             system_note="" if where.previous or where.system else SYSTEM_NOTE,

@@ -23,7 +23,7 @@ FOCUS_STRETCH, OFF_FOCUS = 2.0, 0.35
 """With a focus, lines about it may take twice their part's share, and the others a third of it: two thirds of the whole
 are then about the focus."""
 
-_LOST = {"changed": Touch.CHANGED, "created": Touch.CREATED, "deleted": Touch.DELETED}
+_TOUCHES = {"changed": Touch.CHANGED, "created": Touch.CREATED, "deleted": Touch.DELETED}
 
 
 def write_digest(
@@ -219,8 +219,8 @@ def _files(ledger: Ledger) -> list[str]:
 def _read_files(text: str) -> Iterable[tuple[str, Touch]]:
     for line in reversed(_unbulleted(text)):
         touch, _, path = line.partition(": ")
-        if touch in _LOST:
-            yield path, _LOST[touch]
+        if touch in _TOUCHES:
+            yield path, _TOUCHES[touch]
         elif touch == "read":
             yield from ((read, Touch.READ) for read in reversed(path.split(", ")))
 
