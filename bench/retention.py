@@ -2,7 +2,8 @@
 
 Each conversation of at least 60,000 tokens is cut at 30, 50 and 70 % and compacted for a 64,000-token window by the
 digest alone. Counted are the exact strings that stood before the cut, outside the protected head and tail, and that the
-assistant itself is the first to use again after the cut: which of them can still be read in the window?
+assistant itself is the first to use again after the cut: which of them can still be read in the window? Beside it stands
+what plain trimming to the same weight leaves of them.
 The finder of strings here is the bench's own, not the engine's. Weights were tuned on TUNED; the rest is held out.
 """
 
@@ -51,6 +52,7 @@ def main() -> int:
     index = [row for row in json.loads((CORPUS / "index.json").read_text()) if row["tokens"] >= LEAST]
     wanted: dict[bool, Counter[str]] = defaultdict(Counter)
     held: dict[bool, Counter[str]] = defaultdict(Counter)
+    trimmed: Counter[bool] = Counter()
     demands = demands_held = cuts = over = 0
     heaviest = 0
     lost: list[str] = []
@@ -61,6 +63,7 @@ def main() -> int:
         for cut in places(history):
             done = clew.compact(history[:cut], context_length=WINDOW)
             window = "\n".join(map(text_of, done.messages))
+            newest = "\n".join(map(text_of, trim(history[:cut], done.tokens_after)))
             protected = "\n".join(text_of(history[place]) for place in done.kept)
             cuts += 1
             over += done.tokens_after > WINDOW // 2
@@ -70,6 +73,7 @@ def main() -> int:
                 if string not in protected and first_user.get(string) == "assistant":
                     wanted[tuned][kind] += 1
                     held[tuned][kind] += string in window
+                    trimmed[tuned] += string in newest
             for said in persons_demands(history[:cut]):
                 demands += 1
                 if said in window:
@@ -82,6 +86,9 @@ def main() -> int:
         of, kept = wanted[tuned], held[tuned]
         print(f"\n{name}: {sum(kept.values())} of {sum(of.values())} strings still in the window = "
               f"{sum(kept.values()) / max(sum(of.values()), 1):.1%}")  # fmt: skip
+        print(
+            f"  (the newest messages of the same weight, as trimming keeps them: {trimmed[tuned] / sum(of.values()):.1%})"
+        )
         for kind, n in of.most_common():
             print(f"  {kind:<11} {kept[kind]:>5} of {n:>5}  {kept[kind] / n:.0%}")
     print(f"\nsentences in which a person demanded something: {demands_held} of {demands}")
@@ -99,6 +106,15 @@ def places(history: list[dict[str, Any]]) -> Iterator[int]:
             if sofar >= goal:
                 yield place
                 break
+
+
+def trim(history: list[dict[str, Any]], tokens: int) -> list[dict[str, Any]]:
+    """What is left when a history is cut down to a weight from the front: the usual way without a model."""
+    start = len(history)
+    while start and tokens > 0:
+        start -= 1
+        tokens -= count_message(history[start], default())
+    return history[start:]
 
 
 def text_of(said: dict[str, Any]) -> str:
