@@ -2,8 +2,8 @@
 
 Each conversation of at least 60,000 tokens is cut at 30, 50 and 70 % and compacted for a 64,000-token window by the
 digest alone. Counted are the exact strings that stood before the cut, outside the protected head and tail, and that the
-assistant itself is the first to use again after the cut: which of them can still be read in the window? Beside it stands
-what plain trimming to the same weight leaves of them.
+assistant itself is the first to use again after the cut: which of them can still be read in the window? Beside it
+stands what plain trimming to the same weight leaves of them.
 The finder of strings here is the bench's own, not the engine's. Weights were tuned on TUNED; the rest is held out.
 """
 
@@ -86,9 +86,8 @@ def main() -> int:
         of, kept = wanted[tuned], held[tuned]
         print(f"\n{name}: {sum(kept.values())} of {sum(of.values())} strings still in the window = "
               f"{sum(kept.values()) / max(sum(of.values()), 1):.1%}")  # fmt: skip
-        print(
-            f"  (the newest messages of the same weight, as trimming keeps them: {trimmed[tuned] / sum(of.values()):.1%})"
-        )
+        share = trimmed[tuned] / max(sum(of.values()), 1)
+        print(f"  (of the newest messages with the same weight, which trimming keeps: {share:.1%})")
         for kind, n in of.most_common():
             print(f"  {kind:<11} {kept[kind]:>5} of {n:>5}  {kept[kind] / n:.0%}")
     print(f"\nsentences in which a person demanded something: {demands_held} of {demands}")
