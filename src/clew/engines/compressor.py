@@ -78,15 +78,17 @@ class Compressor:
         """The summary, and what has to be said about how it came to be."""
         carried = read_digest(where.previous) if where.previous else Carried(Ledger(requests=_opening_request(where)))
         history = veil((*where.leaving, *_cut_short(where)))
-        account = [(exchange, read_actions(exchange) if exchange.results else ()) for exchange in history]
-        ledger = read_ledger(account, carried.ledger)
+        actions = [read_actions(exchange) if exchange.results else () for exchange in history]
+        ledger = read_ledger(zip(history, actions, strict=True), carried.ledger)
         task, count = redact(where.task), self.scale.text
         if self.has_summariser:
-            written = yield from self._written(tell(account), where.previous, tokens, budget, focus)
+            written = yield from self._written(
+                tell(zip(history, actions, strict=True)), where.previous, tokens, budget, focus
+            )
             if written and count(written) <= max(tokens * TOO_LONG, budget.summary):
                 essential = essentials(ledger, task, budget=tokens, count=count)
                 return verify(written, sources=partial(_everything_said, where), essential=essential), ""
-        talk = read_talk(account, carried.talk)
+        talk = read_talk(zip(history, actions, strict=True), carried.talk)
         strings = exact_strings(veil_results(history), carried.strings, focus)
         digest = write_digest(ledger, talk, task, strings, budget=tokens, count=count, focus=focus)
         return digest, WITHOUT_MODEL if self.has_summariser else ""

@@ -14,7 +14,7 @@ from clew.facts.messages import Message
 
 OF_PERSON, OF_MODEL = 4_000, 1_200
 """Characters shown of one message. What is cut out is counted, and stands in the log."""
-SAMPLE = 32_000
+SAMPLE = 8_000
 """Characters from which the density of the whole is read."""
 
 

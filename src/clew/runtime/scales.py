@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from clew.facts.messages import Message
+from clew.facts.messages import Message, other_parts, tool_call
 from clew.tokens import Scale as TextScale
 from clew.tokens import count_message, default
 
 FEW = 64
 """Messages up to which each is weighed."""
 SOME = 24
-"""Of more, as many are looked at, spread evenly, for what stands around their texts."""
+"""Of more than few, about so many are looked at for what stands around their texts."""
 
 
 class Scale:
@@ -33,10 +34,16 @@ class Scale:
         if len(many) <= FEW or not self._samples:
             return sum(map(self.message, many))
         some = many[:: len(many) // SOME | 1]  # an odd step, because calls, results and answers come in even rhythms
-        around = sum(map(self.message, some)) - sum(self.text(text) for text in _spoken(some))
+        around = sum(count_message(_without_text(said), self._texts) for said in some)
         return self._texts.count_all(_spoken(many)) + around * len(many) // len(some)
 
 
 def _spoken(messages: Sequence[Message]) -> list[str]:
     """The texts that make up nearly all of the weight: what was said, and the arguments of calls."""
     return [said.text for said in messages] + [call.arguments for said in messages for call in said.calls]
+
+
+def _without_text(said: Message) -> dict[str, Any]:
+    """The message with nothing said in it: its marks, ids and names, and what it holds besides text."""
+    calls = [tool_call(call, "").raw for call in said.calls]
+    return {**said.raw, "content": other_parts(said) or None, **({"tool_calls": calls} if calls else {})}
