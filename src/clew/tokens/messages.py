@@ -74,17 +74,6 @@ def count_message(raw: Mapping[str, object], scale: Scale) -> int:
     return tokens + sum(map(scale.count, texts))
 
 
-def count_messages(raws: Iterable[Mapping[str, object]], scale: Scale) -> int:
-    """The tokens of many messages together; a sample decides where there is much text."""
-    texts: list[str] = []
-    tokens = 0
-    for raw in raws:
-        more, marks = _weighed(raw, part_tokens)
-        texts += more
-        tokens += marks
-    return tokens + scale.count_all(texts)
-
-
 def _weighed(raw: Mapping[str, object], image: Image) -> tuple[list[str], int]:
     """The texts of a message, and the tokens in it that no text stands for."""
     plain = _plain_texts(raw)
@@ -110,11 +99,6 @@ def _plain_texts(raw: Mapping[str, Any]) -> list[str] | None:
     except (AttributeError, KeyError, TypeError):
         return None
     return found if all(type(text) is str for text in found) else None
-
-
-def message_texts(raw: Mapping[str, object]) -> list[str]:
-    """The texts of one OpenAI-format message that are counted as text, in the order in which they stand."""
-    return [piece for piece in _message(raw, part_tokens) if isinstance(piece, str)]
 
 
 def count_tools(tools: Sequence[Mapping[str, object]], scale: Scale) -> int:
