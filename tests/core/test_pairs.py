@@ -74,6 +74,13 @@ def test_reused_call_ids_keep_their_own_results():
     assert [e.results[0].text for e in exchanges(read_messages(history)) if e.results] == ["first", "second"]
 
 
+def test_calls_without_ids_take_their_results_in_order():
+    asked = call("")
+    asked["tool_calls"] = asked["tool_calls"] * 2
+    history = [USER, asked, result("", "first"), result("", "second"), ANSWER]
+    assert repaired(*history) == history
+
+
 def test_a_history_that_begins_with_the_assistant_gets_an_opening():
     assert repaired(ANSWER)[0] == {"role": "user", "content": HISTORY_STARTS_LATER}
 

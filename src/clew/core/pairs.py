@@ -40,25 +40,24 @@ def exchanges(messages: Sequence[Message]) -> list[Exchange]:
     """
     found: list[Exchange] = []
     answers: dict[int, list[int | None]] = {}  # number of the exchange → places of the results, one for each call
-    waiting: dict[str, list[tuple[int, int]]] = {}
+    waiting: dict[str, tuple[int, ...]] = {}  # id → the exchange, then its calls with this id that have no result yet
     for place, said in enumerate(messages):
         if said.role in RESULT_ROLES:
-            if asked := waiting.get(said.call_id):
-                number, call = asked.pop(0)
-                answers[number][call] = place
+            if asked := waiting.pop(said.call_id, None):
+                answers[asked[0]][asked[1]] = place
+                if len(asked) > 2:
+                    waiting[said.call_id] = (asked[0], *asked[2:])
             continue
         if said.calls:
             answers[len(found)] = [None] * len(said.calls)
             for call, made in enumerate(said.calls):
-                asked = waiting.get(made.id)
-                if asked is None or (asked and asked[0][0] != len(found)):
-                    asked = waiting[made.id] = []
-                asked.append((len(found), call))
+                known = waiting.get(made.id)
+                waiting[made.id] = (*known, call) if known and known[0] == len(found) else (len(found), call)
         found.append(Exchange(said, place, (), (place,)))
     for number, places in answers.items():
         said, place, _, _ = found[number]
         results = tuple([None if at is None else messages[at] for at in places])
-        found[number] = Exchange(said, place, results, (place, *sorted(at for at in places if at is not None)))
+        found[number] = Exchange(said, place, results, (place, *sorted([at for at in places if at is not None])))
     return found
 
 

@@ -92,6 +92,7 @@ _KEYS: Mapping[Verb, frozenset[str]] = {
     Verb.SEARCH: _QUERY_KEYS,
     Verb.FETCH: _URL_KEYS | _QUERY_KEYS,
 }
+_NEED_A_TARGET = frozenset({Verb.READ, Verb.WRITE, Verb.EDIT})
 _decode = json.JSONDecoder().decode
 _WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 _PATCHED = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+?)\s*$", re.MULTILINE)
@@ -125,18 +126,16 @@ def read_action(call: ToolCall, result: Message | None) -> Action:
     """The account of one call; `result` is None while it is under way."""
     arguments = read_arguments(call)
     verb = verb_of(call.name)
-    target = _first(arguments, _KEYS.get(verb, frozenset()))
-    if not target and verb in (Verb.READ, Verb.WRITE, Verb.EDIT, Verb.RUN, Verb.LIST):
+    named = _first(arguments, _KEYS[verb]) if verb in _KEYS else ""
+    if not named and verb in _NEED_A_TARGET:
         patched = _PATCHED.search(call.arguments.replace("\\n", "\n")) if verb is Verb.EDIT else None
-        target = patched[2] if patched else ""
-        verb = verb if patched or verb in (Verb.LIST, Verb.RUN) else Verb.CALL
-    if not target:
-        target = _first(arguments, _ANY_KEYS) or _first(arguments, _WORD_KEYS) or _brief(arguments)
-    target = one_line(target, 160)
+        named = patched[2] if patched else ""
+        verb = verb if patched else Verb.CALL
+    target = one_line(named or _first(arguments, _ANY_KEYS) or _first(arguments, _WORD_KEYS) or _brief(arguments), 160)
     if result is None:
         return Action(call.name, verb, target, "under way", failed=False)
     failed, error, outcome = _outcome(verb, target, result)
-    touched = () if failed else _touched(verb, arguments)
+    touched = () if failed else _touched(verb, named, arguments)
     return Action(call.name or result.name or "tool", verb, target, outcome, failed, error, touched)
 
 
@@ -258,18 +257,20 @@ def _telling_line(text: str) -> str:
     return one_line(lines[-1], 220) if lines else ""
 
 
-_TOUCH = {Verb.READ: Touch.READ, Verb.WRITE: Touch.CREATED, Verb.EDIT: Touch.CHANGED}
+_TOUCH = {Verb.READ: Touch.READ, Verb.WRITE: Touch.CREATED}
 _PATCH = {"Add": Touch.CREATED, "Update": Touch.CHANGED, "Delete": Touch.DELETED}
 
 
-def _touched(verb: Verb, arguments: Mapping[str, Any]) -> tuple[tuple[str, Touch], ...]:
-    path = _first(arguments, _PATH_KEYS) if verb in _TOUCH else ""
-    named = ((path, _TOUCH[verb]),) if path else ()
+def _touched(verb: Verb, named: str, arguments: Mapping[str, Any]) -> tuple[tuple[str, Touch], ...]:
+    if verb is Verb.READ or verb is Verb.WRITE:
+        return ((named, _TOUCH[verb]),)
     if verb is not Verb.EDIT and verb is not Verb.RUN:
-        return named
+        return ()
     text = "\n".join(leaves(arguments))
-    patched = ((where, _PATCH[what]) for what, where in _PATCHED.findall(text))
-    return (*named, *patched, *(_touched_by_shell(text) if verb is Verb.RUN else ()))
+    patched = tuple((where, _PATCH[what]) for what, where in _PATCHED.findall(text))
+    if verb is Verb.EDIT:
+        return patched or ((named, Touch.CHANGED),)
+    return (*patched, *_touched_by_shell(text))
 
 
 def _touched_by_shell(command: str) -> Iterator[tuple[str, Touch]]:

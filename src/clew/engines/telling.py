@@ -53,7 +53,8 @@ def _told(exchange: Exchange, actions: tuple[Action, ...]) -> str:
 
 def _named(said: Message) -> tuple[str, int]:
     """Who is speaking, and how much of it is told."""
-    who = speaker(said)
-    if who is Speaker.MODEL:
+    if said.role == "assistant":
         return "assistant", OF_MODEL
-    return ("user", OF_PERSON) if who is Speaker.PERSON else (f"{said.role}, written by the host program", OF_MODEL)
+    if speaker(said) is Speaker.PERSON:
+        return "user", OF_PERSON
+    return f"{said.role}, written by the host program", OF_MODEL
