@@ -90,9 +90,12 @@ def _plain_texts(raw: Mapping[str, Any]) -> list[str] | None:
     """The texts of a message that holds nothing unusual, as nearly all do; None where a closer look is needed."""
     if type(raw) is not dict or not raw.keys() <= PLAIN:
         return None
-    found = [raw.get("content") or "", raw.get("name") or "", raw.get("tool_call_id") or ""]
+    found = ["" if (said := raw.get(key)) is None else said for key in ("content", "name", "tool_call_id")]
+    calls = raw.get("tool_calls", ())
+    if calls is not None and type(calls) not in (list, tuple):
+        return None
     try:
-        for call in raw.get("tool_calls") or ():
+        for call in calls or ():
             if not call.keys() <= PLAIN_CALL:
                 return None
             found += (call["id"], call["function"]["name"], call["function"]["arguments"])
