@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from clew.core.ports import Setup
 from clew.facts.exchange import Prompt
 from clew.facts.messages import Message
@@ -16,7 +14,7 @@ def assemble(session: Session, setup: Setup, *, recalled: str = "", max_output: 
     if recalled and messages:
         messages = (*messages[:-1], _with(messages[-1], recalled))
     output = max_output or setup.model.window.reserved_output or None
-    return replace(Prompt(session.system, messages, setup.tools), max_output=output)
+    return Prompt(session.system, messages, setup.tools, output)
 
 
 def _with(newest: Message, recalled: str) -> Message:

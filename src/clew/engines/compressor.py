@@ -64,7 +64,7 @@ class Compressor:
             kept=tuple(sorted({*where.system, *where.head, *where.tail, *_one(where.newest_request)})),
             dropped=where.middle,
             shortened=tuple(where.shortened),
-            notes=(note,) if note and self.has_summariser else (),
+            notes=(note,) if note else (),
         )
 
     def _unchanged(self, messages: tuple[Message, ...], why: str) -> Compaction:

@@ -38,13 +38,7 @@ def write_digest(
 ) -> str:
     """The summary of at most `budget` tokens. Vital first, then what helps, then the exact strings."""
     page = _Page(budget - HEADINGS, count, _about(focus))
-    sections: dict[str, str] = {}
-    sections["Active Task"] = page.quote(task, page.share(TASK)) if task else "None."
-    constraints = _bullets(ledger.constraints)
-    sections["Constraints & Preferences"] = page.lines(constraints, page.share(CONSTRAINTS), newest=True)
-    files = page.lines(_files(ledger), page.share(FILES))
-    sections["Blocked"] = page.lines(_errors(ledger), page.share(ERRORS))
-
+    sections = _vital(page, ledger, task)
     rest = page.left
     sections["Active State"] = page.lines(_bullets(f"{k}: {v}" for k, v in ledger.state.items()), rest * STATE)
     first, *others = [one_line(said, 360) for said in ledger.requests] or [""]
@@ -60,7 +54,7 @@ def write_digest(
     sections["In Progress"] = page.lines([one_line(talk.doing, 300)] if talk.doing else [], rest * STATE)
     sections["Remaining Work"] = page.lines(_plan(ledger), rest * STATE)
     read = page.words("read", [path for path, touch in ledger.files.items() if touch is Touch.READ][::-1], rest * READ)
-    sections["Relevant Files"] = "\n".join(filter(None, (files, read)))
+    sections["Relevant Files"] = "\n".join(filter(None, (sections["Relevant Files"], read)))
     sections["Critical Context"] = _strings(strings, page, joined(sections))
     return joined(sections)
 
@@ -108,12 +102,19 @@ def essentials(ledger: Ledger, task: str, *, budget: int, count: Count) -> dict[
     """What a summary cannot be without: the vital sections, the task, and what a model must not have left out."""
     page = _Page(budget, count, None)
     return {
+        **_vital(page, ledger, task),
+        "Completed Actions": page.lines(_actions(ledger), page.share(ACTIONS), newest=True),
+        "Remaining Work": page.lines(_plan(ledger), page.share(STATE)),
+    }
+
+
+def _vital(page: _Page, ledger: Ledger, task: str) -> dict[str, str]:
+    """The task and the sections of `VITAL`, filled first, in the order of their shares."""
+    return {
         "Active Task": page.quote(task, page.share(TASK)) if task else "None.",
         "Constraints & Preferences": page.lines(_bullets(ledger.constraints), page.share(CONSTRAINTS), newest=True),
         "Relevant Files": page.lines(_files(ledger), page.share(FILES)),
         "Blocked": page.lines(_errors(ledger), page.share(ERRORS)),
-        "Completed Actions": page.lines(_actions(ledger), page.share(ACTIONS), newest=True),
-        "Remaining Work": page.lines(_plan(ledger), page.share(STATE)),
     }
 
 

@@ -9,8 +9,6 @@ _LETTERS = {ord("'"), *range(ord("a"), ord("z") + 1), *range(128, 256)}
 _LOWERED = [code + 32 if ord("A") <= code <= ord("Z") else code for code in range(256)]
 _WORDS_ONLY = bytes(code if code in _LETTERS else ord(" ") for code in _LOWERED)
 """Lower case, and a space for whatever is no letter: a text becomes its words at the speed of copying it."""
-
-
 _WITHOUT_SPACES = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 
 
@@ -53,7 +51,7 @@ class Phrases:
         return hits
 
 
-def sentence_around(text: str, at: int, start: int, end: int) -> tuple[int, int]:
+def _sentence_around(text: str, at: int, start: int, end: int) -> tuple[int, int]:
     """Where the sentence around a place begins and ends, within a stretch of text."""
     for mark in (". ", "! ", "? ") if text.isascii() else (". ", "! ", "? ", "。", "！", "？", "；"):
         before = text.rfind(mark, start, at)
@@ -71,4 +69,4 @@ def _surroundings(text: str, at: int, line_up_to: int) -> tuple[int, int]:
     start = text.rfind("\n", 0, at) + 1
     end = text.find("\n", at)
     end = len(text) if end < 0 else end
-    return (start, end) if end - start <= line_up_to else sentence_around(text, at, start, end)
+    return (start, end) if end - start <= line_up_to else _sentence_around(text, at, start, end)

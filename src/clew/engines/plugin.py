@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from clew.core.effects import Effect
 from clew.core.pairs import repair
 from clew.core.ports import Asking, Scale
 from clew.facts.budget import Budget
@@ -118,15 +117,9 @@ class Hosted:
     scale: Scale
 
     def make_room(self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None) -> Asking:  # noqa: ARG002
-        yield from _nothing()
+        yield from ()  # no wish: a plug-in does its own asking
         made = repair(read_messages(self.compress([said.to_dict() for said in messages], focus)))
         before, after = self.scale.messages(messages), self.scale.messages(made)
         if after >= before:
             return Compaction(messages, tokens_before=before, tokens_after=before)
         return Compaction(made, tokens_before=before, tokens_after=after)
-
-
-def _nothing() -> Any:
-    """No wish: a plug-in does its own asking."""
-    wishes: tuple[Effect[Any], ...] = ()
-    yield from wishes

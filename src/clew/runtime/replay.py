@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Spill, Summarise, Tell
@@ -128,7 +128,7 @@ def _story(
             now = now.add(results)
             world.whole += sum(map(now.setup.count, exchange.messages))
         progress(exchange.places[-1] + 1)
-    return replace(now)
+    return now
 
 
 def _results(exchange: Exchange) -> list[Message]:
