@@ -3,7 +3,7 @@
 import base64
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from clew.tokens import Scale, count_message, count_tools, estimate_tokens, factor, part_tokens
@@ -114,6 +114,8 @@ plain_messages = st.fixed_dictionaries(
 
 
 @given(st.one_of(plain_messages, odd_messages))
+@example({"role": "assistant", "tool_calls": {}})
+@example({"role": "assistant", "tool_calls": 0})
 def test_the_quick_look_weighs_what_the_close_one_does(message: dict[str, object]) -> None:
     pieces = _message(message, part_tokens)
     closely = sum(LETTERS.count(piece) if isinstance(piece, str) else piece for piece in pieces)
