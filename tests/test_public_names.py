@@ -13,8 +13,8 @@ import clew
 import clew.testing
 
 PUBLIC = {
-    "BadMessages", "CompactionResult", "ContextCompressor", "ContextEngine", "Unsatisfiable", "Usage", "compact",
-    "estimate_tokens", "plan", "redact", "validate_messages",
+    "BadMessages", "CompactionResult", "ContextCompressor", "ContextEngine", "Session", "Store", "Unsatisfiable",
+    "Usage", "compact", "estimate_tokens", "open_store", "plan", "redact", "validate_messages",
 }  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -31,7 +31,7 @@ def test_every_public_name_says_what_it_is(name):
 @pytest.mark.parametrize(
     "module",
     ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing", "clew.tokens.messages",
-     "clew.wire.legal", "clew.facts.usage"],
+     "clew.wire.legal", "clew.facts.usage", "clew.store.address", "clew.store.store"],
 )  # fmt: skip
 def test_examples_in_docstrings_run(module):
     ran = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)

@@ -8,8 +8,11 @@ if TYPE_CHECKING:
     from clew.engines.plugin import ContextEngine
     from clew.facts.messages import BadMessages
     from clew.facts.model import Unsatisfiable
+    from clew.facts.session import Session
     from clew.facts.usage import Usage
     from clew.runtime.compressor import CompactionResult, ContextCompressor, compact, plan
+    from clew.store.address import open_store
+    from clew.store.store import Store
     from clew.tokens.messages import estimate_tokens
     from clew.wire.legal import validate_messages
 
@@ -18,10 +21,13 @@ __all__ = [
     "CompactionResult",
     "ContextCompressor",
     "ContextEngine",
+    "Session",
+    "Store",
     "Unsatisfiable",
     "Usage",
     "compact",
     "estimate_tokens",
+    "open_store",
     "plan",
     "redact",
     "validate_messages",
@@ -32,8 +38,11 @@ _HOMES = {
     "clew.engines.plugin": ("ContextEngine",),
     "clew.facts.messages": ("BadMessages",),
     "clew.facts.model": ("Unsatisfiable",),
+    "clew.facts.session": ("Session",),
     "clew.facts.usage": ("Usage",),
     "clew.runtime.compressor": ("CompactionResult", "ContextCompressor", "compact", "plan"),
+    "clew.store.address": ("open_store",),
+    "clew.store.store": ("Store",),
     "clew.tokens.messages": ("estimate_tokens",),
     "clew.wire.legal": ("validate_messages",),
 }

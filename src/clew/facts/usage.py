@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 
@@ -42,3 +43,12 @@ class Usage:
     reasoning_tokens = property(lambda self: self.reasoning)
     prompt_tokens = property(lambda self: self.prompt)
     total_tokens = property(lambda self: self.total)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a call cost, and how old the price is that says so. Where no price is known there is no Cost, not a zero."""
+
+    usd: Decimal
+    priced: str
+    """The day of the price, as 2026-11-16."""

@@ -1,0 +1,266 @@
+"""The log: messages written in their order, read by place, told from each other by their running hash."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from clew.facts.messages import read_message
+from clew.store.blobs import OUTSIDE, POINTER, Shelf, put_back, take_out
+from clew.store.database import Row, Work
+from clew.store.lineage import digest, fingerprint, link, links, read_back, spelled
+from clew.store.trouble import StoreDamaged
+from clew.store.values import Stored
+
+INLINE = 512
+"""Bytes up to which a message stands in its own row; longer ones are kept once, for all who say the same."""
+COLUMNS = (
+    "m.seq, c.id, m.place, m.at, m.role, m.tool, m.derived, m.standing, m.body, m.content, m.outside "
+    "FROM message m JOIN conversation c ON c.number = m.conversation"
+)
+AT_ONCE = 500
+"""Values in one statement: well below what either database allows."""
+
+
+class Prepared(NamedTuple):
+    """A message ready to be written: everything that needs no transaction is done."""
+
+    hash: bytes
+    role: str
+    tool: str
+    call_id: str
+    body: bytes
+    outside: str | None
+    """Where its big texts stood, as JSON; None when it has none."""
+    blobs: tuple[tuple[str, int], ...]
+    """Names and sizes of what it keeps or points to outside."""
+
+
+class Line(NamedTuple):
+    """Where a conversation's line ends."""
+
+    place: int
+    """The next free place."""
+    chain: bytes
+
+
+def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepared]:
+    """Spell, hash and, for what is big, put on the shelf. Raises before anything is written."""
+    tools: dict[str, str] = {}
+    done = []
+    for place, raw in enumerate(messages):
+        read = read_message(raw, place)
+        tools.update((call.id, call.name) for call in read.calls)
+        body = _spelled(raw, place)
+        outside: str | None = None
+        blobs: tuple[tuple[str, int], ...] = ()
+        if len(body) >= OUTSIDE:
+            body, outside, blobs = _set_aside(raw, shelf)
+        if "blob:" in read.text:
+            blobs += tuple((name, -1) for name in dict.fromkeys(POINTER.findall(read.text)))
+        tool = (read.name or tools.get(read.call_id, "")) if read.is_result else ""
+        done.append(Prepared(fingerprint(raw), read.role, tool, read.call_id, body, outside, blobs))
+    return done
+
+
+def end_of(work: Work, conversation: int) -> Line:
+    """Where the line ends; its place is behind everything that ever stood on it."""
+    last = work.one(
+        "SELECT place, chain, standing FROM message WHERE conversation = ? ORDER BY place DESC, seq DESC LIMIT 1",
+        (conversation,),
+    )
+    if last is not None and last[2]:
+        return Line(last[0] + 1, bytes(last[1]))
+    return Line(0 if last is None else last[0] + 1, chain_before(work, conversation, 1 << 60))
+
+
+def chain_before(work: Work, conversation: int, place: int) -> bytes:
+    """The running hash of everything that stands before a place."""
+    row = work.one(
+        "SELECT chain FROM message WHERE conversation = ? AND standing = 1 AND place < ? "
+        "ORDER BY place DESC, seq DESC LIMIT 1",
+        (conversation, place),
+    ) or work.one("SELECT seed FROM conversation WHERE number = ?", (conversation,))
+    assert row is not None
+    return bytes(row[0])
+
+
+def write(work: Work, conversation: int, said: Sequence[Prepared], end: Line, at: float | None = None) -> Line:
+    """Write messages behind the end of the line; the new end."""
+    chains = links(end.chain, (message.hash for message in said))
+    moment = time.time() if at is None else at
+    _keep_content(work, said)
+    rows = [
+        _row(conversation, end.place + step, message, chain, moment, derived=0, standing=1)
+        for step, (message, chain) in enumerate(zip(said, chains, strict=True))
+    ]
+    if any(message.blobs for message in said):
+        for message, row in zip(said, rows, strict=True):
+            _note_blobs(work, message, _insert(work, row), moment)
+    else:
+        work.many(f"INSERT INTO message {_FIELDS}", rows)
+    return Line(end.place + len(said), chains[-1] if chains else end.chain)
+
+
+def write_at(
+    work: Work, conversation: int, message: Prepared, place: int, *, derived: bool = False, at: float | None = None
+) -> int:
+    """Write one message at a place of its own: a summary, an edit, something put in between. Its number."""
+    moment = time.time() if at is None else at
+    _keep_content(work, [message])
+    seq = _insert(
+        work, _row(conversation, place, message, None, moment, derived=int(derived), standing=int(not derived))
+    )
+    _note_blobs(work, message, seq, moment)
+    return seq
+
+
+def relink(work: Work, conversation: int, place: int) -> None:
+    """Make the running hash true again from a place on, after something there has changed."""
+    chain = chain_before(work, conversation, place)
+    updates = []
+    for seq, hash_ in work.all(
+        "SELECT seq, hash FROM message WHERE conversation = ? AND standing = 1 AND place >= ? ORDER BY place, seq",
+        (conversation, place),
+    ):
+        chain = link(chain, bytes(hash_))
+        updates.append((chain, seq))
+    work.many("UPDATE message SET chain = ? WHERE seq = ?", updates)
+
+
+def set_aside(work: Work, seqs: Sequence[int]) -> None:
+    """These no longer stand on their line: edited, or taken back. They stay in the log."""
+    work.many("UPDATE message SET standing = 0, chain = NULL WHERE seq = ?", [(seq,) for seq in seqs])
+
+
+def name_tool(work: Work, conversation: int, said: list[Prepared]) -> list[Prepared]:
+    """Results that do not say which tool they are from, with the name from the call they answer."""
+    missing = {message.call_id for message in said if message.call_id and not message.tool}
+    if not missing:
+        return said
+    names: dict[str, str] = {}
+    for row in work.all(
+        "SELECT body, content FROM message WHERE conversation = ? AND standing = 1 AND role = 'assistant' "
+        "ORDER BY place DESC LIMIT 5",
+        (conversation,),
+    ):
+        calls = read_message(read_back(_body(row[0], row[1], _content(work, row[1:])))).calls
+        names = {call.id: call.name for call in calls} | names
+    return [
+        message._replace(tool=names.get(message.call_id, "")) if message.call_id and not message.tool else message
+        for message in said
+    ]
+
+
+def stored(work: Work, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
+    """Rows of `COLUMNS` as messages, whole again."""
+    bodies = _content(work, [row[9] for row in rows if row[8] is None])
+    whole = [_body(row[8], row[9], bodies) for row in rows]
+    uses = _uses(work, [row[0] for row, body in zip(rows, whole, strict=True) if b"blob:" in body])
+    found = []
+    for row, body in zip(rows, whole, strict=True):
+        seq, conversation, place, at, role, tool, derived, standing, _, _, outside = row
+        message = read_back(body)
+        kept = json.loads(outside) if outside else ()
+        for path, name in kept:
+            put_back(message, path, shelf.get(name).decode("utf-8", "surrogatepass"))
+        inside = {name for _, name in kept}
+        points = tuple(name for name in uses.get(seq, ()) if name not in inside)
+        found.append(Stored(seq, conversation, place, at, role, tool, bool(derived), bool(standing), message, points))
+    return found
+
+
+def in_parts(values: Sequence[Any]) -> list[Sequence[Any]]:
+    """The values in portions that fit one statement."""
+    return [values[start : start + AT_ONCE] for start in range(0, len(values), AT_ONCE)]
+
+
+def marks(values: Sequence[Any]) -> str:
+    """A `?` for each value."""
+    return ", ".join("?" * len(values))
+
+
+_FIELDS = (
+    "(conversation, place, hash, chain, at, role, tool, derived, standing, body, content, outside) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def _row(
+    conversation: int, place: int, message: Prepared, chain: bytes | None, at: float, *, derived: int, standing: int
+) -> tuple[Any, ...]:
+    short = len(message.body) <= INLINE
+    return (
+        conversation, place, message.hash, chain, at, message.role, message.tool, derived, standing,
+        message.body if short else None, None if short else digest(message.body), message.outside,
+    )  # fmt: skip
+
+
+def _insert(work: Work, row: tuple[Any, ...]) -> int:
+    made = work.one(f"INSERT INTO message {_FIELDS} RETURNING seq", row)
+    assert made is not None
+    return int(made[0])
+
+
+def _keep_content(work: Work, said: Sequence[Prepared]) -> None:
+    long = {digest(message.body): message.body for message in said if len(message.body) > INLINE}
+    if long:  # in one order for all writers: two that keep the same texts would otherwise wait for each other
+        work.many("INSERT INTO content (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(long.items()))
+
+
+def _note_blobs(work: Work, message: Prepared, seq: int, at: float) -> None:
+    for name, size in message.blobs:
+        if size >= 0:
+            work.run(
+                "INSERT INTO blob (name, size, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+                (name, size, at),
+            )
+        work.run(
+            "INSERT INTO blob_use (name, message) SELECT name, ? FROM blob WHERE name = ? ON CONFLICT DO NOTHING",
+            (seq, name),
+        )
+
+
+def _body(body: Any, content: Any, bodies: Mapping[bytes, bytes]) -> bytes:
+    if body is not None:
+        return bytes(body)
+    try:
+        return bodies[bytes(content)]
+    except KeyError:
+        raise StoreDamaged("the text of a message is gone from the store. 'clew doctor' says which one.") from None
+
+
+def _content(work: Work, hashes: Sequence[Any]) -> dict[bytes, bytes]:
+    found = {}
+    for part in in_parts([bytes(hash_) for hash_ in hashes if hash_ is not None]):
+        for hash_, body in work.all(f"SELECT hash, body FROM content WHERE hash IN ({marks(part)})", part):
+            found[bytes(hash_)] = bytes(body)
+    return found
+
+
+def _uses(work: Work, seqs: Sequence[int]) -> dict[int, list[str]]:
+    found: dict[int, list[str]] = {}
+    for part in in_parts(seqs):
+        for name, seq in work.all(f"SELECT name, message FROM blob_use WHERE message IN ({marks(part)})", part):
+            found.setdefault(seq, []).append(name)
+    return found
+
+
+def _spelled(raw: Mapping[str, Any], place: int) -> bytes:
+    try:
+        return spelled(raw)
+    except (TypeError, ValueError) as wrong:
+        raise ValueError(f"message {place} cannot be stored: {wrong}; hand in plain JSON values") from None
+
+
+def _set_aside(raw: Mapping[str, Any], shelf: Shelf) -> tuple[bytes, str | None, tuple[tuple[str, int], ...]]:
+    rest, texts = take_out(read_back(spelled(raw)))
+    kept, blobs = [], []
+    for path, text in texts:
+        data = text.encode("utf-8", "surrogatepass")
+        name = shelf.put(data)
+        kept.append((path, name))
+        blobs.append((name, len(data)))
+    return spelled(rest), json.dumps(kept) if kept else None, tuple(blobs)

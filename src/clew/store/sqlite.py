@@ -1,0 +1,199 @@
+"""Rows in one SQLite file: no set-up, durable on every commit, one writer at a time, readers beside it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import MappingProxyType
+
+from clew.store.database import Database, Row, Values, Work
+from clew.store.trouble import (
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+    StoreFull,
+    StoreReadOnly,
+    Unreachable,
+)
+
+WAIT = 10.0
+"""Seconds to wait for another process that writes: long enough for any commit of ours, short enough to say so."""
+CHECKPOINT = 4_000
+"""Pages of 4 KB in the write-ahead log before they are copied back. Four times SQLite's own: fewer pauses."""
+
+
+class Sqlite(Database):
+    """One file."""
+
+    types = MappingProxyType(
+        {
+            "serial": "INTEGER PRIMARY KEY",
+            "whole": "INTEGER",
+            "real": "REAL",
+            "bytes": "BLOB",
+            "order": "",
+            "feed_index": "",
+            "blob_table": "",  # blobs are files beside the database
+            "clustered": "WITHOUT ROWID",
+        }
+    )
+    row_lock = ""  # a writer has the whole file to itself
+    moment = "0"  # one writer at a time: numbers are given in the order of commits
+
+    def __init__(self, path: Path | str, *, durable: bool = True, wait: float = WAIT) -> None:
+        """`durable=False` is for what can be made again: a power cut may take its last commits, never its shape."""
+        self.path = Path(path)
+        self._durable = durable
+        self._wait = wait
+        self._lock = threading.RLock()
+        self._own = threading.local()
+        self._open: list[sqlite3.Connection] = []
+        self._process = os.getpid()
+        self._create()
+        self._writer = self._connect()
+
+    @contextmanager
+    def write(self) -> Iterator[Work]:
+        with self._lock, _told(self.path):
+            self._survive_fork()
+            yield from _transaction(self._writer, "BEGIN IMMEDIATE")
+
+    @contextmanager
+    def read(self) -> Iterator[Work]:
+        with _told(self.path):
+            self._survive_fork()
+            reader: sqlite3.Connection | None = getattr(self._own, "reader", None)
+            if reader is None:
+                reader = self._own.reader = self._connect()
+            yield from _transaction(reader, "BEGIN")
+
+    def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
+        return "seq > ?", mark[1:]
+
+    def has_table(self, work: Work, name: str) -> bool:
+        return work.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)) is not None
+
+    def size(self) -> int:
+        return sum(path.stat().st_size for path in self.files() if path.exists())
+
+    def files(self) -> list[Path]:
+        """The database and what SQLite keeps beside it."""
+        return [self.path, *(self.path.with_name(self.path.name + end) for end in ("-wal", "-shm"))]
+
+    def settle(self) -> None:
+        """Copy the write-ahead log back and empty it, so that nothing deleted lingers there."""
+        with self._lock, _told(self.path):
+            self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    def copy_to(self, target: Path) -> None:
+        """A whole copy of this moment, while others go on writing."""
+        with _told(self.path), self._lock:
+            os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            copy = sqlite3.connect(target)
+            try:
+                self._writer.backup(copy)
+            finally:
+                copy.close()
+
+    def close(self) -> None:
+        with self._lock:
+            while self._open:
+                self._open.pop().close()
+            self._own = threading.local()
+
+    def _create(self) -> None:
+        # Made by us before SQLite sees it, so that no one else can ever read it. Never opened by hand again: closing a
+        # second descriptor would drop SQLite's locks on the file.
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise Unreachable(
+                f"{self.path} cannot be created: {error.strerror}. "
+                "Create the folder, make it writable, or choose another place for the store."
+            ) from None
+
+    def _connect(self) -> sqlite3.Connection:
+        with _told(self.path):
+            connection = sqlite3.connect(
+                self.path, timeout=self._wait, isolation_level=None, check_same_thread=False, cached_statements=256
+            )
+            self._open.append(connection)
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
+            connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+            connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten, not only unlinked
+            connection.execute("PRAGMA foreign_keys=ON")
+            connection.execute("PRAGMA mmap_size=1073741824")
+            return connection
+
+    def _survive_fork(self) -> None:
+        if os.getpid() != self._process:  # a connection must not cross a fork; the parent's are left alone
+            self._process, self._open, self._own = os.getpid(), [], threading.local()
+            self._writer = self._connect()
+
+
+class _SqliteWork(Work):
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def all(self, sql: str, values: Values = ()) -> list[Row]:
+        return self._connection.execute(sql, values).fetchall()
+
+    def run(self, sql: str, values: Values = ()) -> int:
+        return self._connection.execute(sql, values).rowcount
+
+    def many(self, sql: str, rows: Iterable[Values]) -> None:
+        self._connection.executemany(sql, rows)
+
+
+def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[Work]:
+    connection.execute(begin)
+    try:
+        yield _SqliteWork(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """SQLite's errors as sentences."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        raise _trouble(path, error) from error
+
+
+def _trouble(path: Path, error: sqlite3.Error) -> StoreError:
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return StoreError(f"{path}: this store was closed; open it again.")
+    if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        return StoreBusy(
+            f"{path} was locked by another process for longer than we wait. Nothing was written; try again, or see who "
+            "has it open."
+        )
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
+        return StoreDamaged(
+            f"{path} is damaged ({error}). Nothing was changed. 'clew doctor' says what is left; "
+            "'clew doctor --repair' saves it, after a backup."
+        )
+    if name == "SQLITE_FULL":
+        return StoreFull(
+            f"{path} could not grow: the disk is full. Nothing was half written; free some space and go on."
+        )
+    if name.startswith(("SQLITE_READONLY", "SQLITE_PERM", "SQLITE_AUTH")):
+        return StoreReadOnly(f"{path} may not be written ({error}). Check the rights of the file and of its folder.")
+    if name.startswith("SQLITE_CANTOPEN"):
+        return Unreachable(f"{path} cannot be opened. Check that its folder exists and may be read and written.")
+    if name.startswith("SQLITE_IOERR"):
+        return StoreError(f"{path}: the disk failed ({error}). Nothing was acknowledged that is not on it; check it.")
+    return StoreError(f"{path}: {error}")
