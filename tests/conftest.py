@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from clew.store.address import open_store
 from clew.store.store import Store
-from tests.databases import new_schema, server
+from tests.databases import folder_of, new_schema, server
 
 # The same examples on every machine, or new ones with HYPOTHESIS_PROFILE=explore.
 settings.register_profile("repeatable", derandomize=True, deadline=None)
@@ -20,11 +20,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> str:
+def postgres() -> str:
     """The address of the tests' own PostgreSQL server, one for all test processes of a run."""
-    folder = tmp_path_factory.getbasetemp()
-    shared = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
-    return server(shared / "postgres")
+    return server(folder_of(os.environ.get("PYTEST_XDIST_TESTRUNUID") or str(os.getpid())))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

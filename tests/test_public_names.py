@@ -14,7 +14,7 @@ import clew.testing
 
 PUBLIC = {
     "BadMessages", "CompactionResult", "ContextCompressor", "ContextEngine", "Session", "Store", "Unsatisfiable",
-    "Usage", "compact", "estimate_tokens", "open_store", "plan", "redact", "validate_messages",
+    "Usage", "compact", "estimate_tokens", "open_store", "plan", "redact", "search", "validate_messages",
 }  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -30,8 +30,9 @@ def test_every_public_name_says_what_it_is(name):
 
 @pytest.mark.parametrize(
     "module",
-    ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing", "clew.tokens.messages",
-     "clew.wire.legal", "clew.facts.usage", "clew.store.address", "clew.store.store"],
+    ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing.engine",
+     "clew.testing.script", "clew.testing.store", "clew.tokens.messages",
+     "clew.wire.legal", "clew.facts.usage", "clew.store.address", "clew.store.store", "clew.runtime.recall"],
 )  # fmt: skip
 def test_examples_in_docstrings_run(module):
     ran = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)

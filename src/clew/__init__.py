@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from clew.facts.session import Session
     from clew.facts.usage import Usage
     from clew.runtime.compressor import CompactionResult, ContextCompressor, compact, plan
+    from clew.runtime.recall import search
     from clew.store.address import open_store
     from clew.store.store import Store
     from clew.tokens.messages import estimate_tokens
@@ -30,6 +31,7 @@ __all__ = [
     "open_store",
     "plan",
     "redact",
+    "search",
     "validate_messages",
 ]
 
@@ -41,6 +43,7 @@ _HOMES = {
     "clew.facts.session": ("Session",),
     "clew.facts.usage": ("Usage",),
     "clew.runtime.compressor": ("CompactionResult", "ContextCompressor", "compact", "plan"),
+    "clew.runtime.recall": ("search",),
     "clew.store.address": ("open_store",),
     "clew.store.store": ("Store",),
     "clew.tokens.messages": ("estimate_tokens",),

@@ -43,7 +43,7 @@ def compact(
     list of OpenAI-format messages, on standard output unless -o names a file. What stays is written as it was, to
     the letter; tables and summaries show no credentials.
     """
-    from clew.cli import documents, recordings, screen, tables
+    from clew.cli import documents, layout, recordings, screen, tables
     from clew.cli.account import account_of
     from clew.cli.engines import named_engine
     from clew.cli.options import budget_of
@@ -82,9 +82,9 @@ def compact(
     tables.show_compaction(console, recording, budget, account, notes)
     if dry_run:
         tables.show_opening(console, done.summary)
-        tables.say(console, "Dry run: nothing was written.")
+        layout.say(console, "Dry run: nothing was written.")
     elif out:
-        tables.say(console, f"Written to {out}.")
+        layout.say(console, f"Written to {out}.")
 
 
 def _refuse_bad_output(source: str, out: Path, force: bool) -> None:

@@ -10,8 +10,14 @@ from typing import Any
 import click
 
 from clew.cli.compact import compact
+from clew.cli.doctor import doctor
 from clew.cli.errors import INTERRUPTED, JSON, Failed
+from clew.cli.importing import import_
+from clew.cli.insights import insights
 from clew.cli.replay import replay
+from clew.cli.search import search
+from clew.cli.sessions import sessions
+from clew.store.trouble import StoreError
 
 
 class Doors(click.Group):
@@ -23,10 +29,21 @@ class Doors(click.Group):
         except KeyboardInterrupt:
             click.echo("clew: interrupted; nothing more was done.", err=True)
             ctx.exit(INTERRUPTED)
+        except StoreError as wrong:
+            raise self._told(ctx, Failed(_shown(wrong))) from None
         except Failed as failed:
-            if ctx.meta.get(JSON):
-                click.echo(json.dumps({"error": failed.message}))
-            raise
+            raise self._told(ctx, failed) from None
+
+    def _told(self, ctx: click.Context, failed: Failed) -> Failed:
+        if ctx.meta.get(JSON):
+            click.echo(json.dumps({"error": failed.message}))
+        return failed
+
+
+def _shown(wrong: StoreError) -> str:
+    from clew.cli.shown import shown
+
+    return shown(str(wrong))
 
 
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,8 +55,8 @@ def clew() -> None:
     """
 
 
-clew.add_command(compact)
-clew.add_command(replay)
+for command in (compact, doctor, import_, insights, replay, search, sessions):
+    clew.add_command(command)
 
 
 def main() -> None:

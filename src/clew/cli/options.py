@@ -27,6 +27,18 @@ def json_option(command: Command) -> Command:
     return option(command)
 
 
+def store_option(command: Command) -> Command:
+    option = click.option(
+        "--store",
+        "store_url",
+        metavar="URL",
+        envvar="CLEW_STORE_URL",
+        show_envvar=True,
+        help="Where conversations are kept: a file or postgresql://…  [default: store.db in $CLEW_HOME or ~/.clew]",
+    )
+    return option(command)
+
+
 def engine_option(command: Command) -> Command:
     option = click.option("--engine", metavar="NAME", default="compressor", show_default=True, help="Who makes room.")
     return option(command)

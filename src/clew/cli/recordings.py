@@ -51,9 +51,27 @@ def load(source: str) -> Recording:
     """Read one recording; a mistake of the user's becomes a sentence."""
     if source == SAMPLE:
         sample = files("clew") / "samples" / "session-concurrency.jsonl.gz"
-        return Recording("sample", _read(sample.read_bytes(), "the sample"), SAMPLE_ORIGIN)
+        return Recording("sample", read_transcript(gzip.decompress(sample.read_bytes())), SAMPLE_ORIGIN)
+    name, data = contents(source)
+    return recording_of(name, data)
+
+
+def contents(source: str) -> tuple[str, bytes]:
+    """What a source is called, and its bytes, unpacked."""
     name = "stdin" if source == STDIN else shown(source)
-    return Recording(name, _read(_bytes_of(source, name), name))
+    data = _bytes_of(source, name)
+    try:
+        return name, gzip.decompress(data) if data.startswith(_GZIP) else data
+    except (OSError, EOFError, zlib.error) as wrong:
+        raise Failed(f"{name}: the gzip file is damaged ({wrong}). Unpack what is left of it and try that.") from None
+
+
+def recording_of(name: str, data: bytes) -> Recording:
+    """The transcript in these bytes."""
+    try:
+        return Recording(name, read_transcript(data))
+    except UnreadableTranscript as wrong:
+        raise Failed(f"{name}: {shown(str(wrong))}") from None
 
 
 def problem_lines(recording: Recording) -> list[str]:
@@ -78,16 +96,7 @@ def _bytes_of(source: str, name: str) -> bytes:
     except IsADirectoryError:
         looked_for = ", ".join(ENDINGS)
         raise Failed(
-            f"{name}: that is a folder. Name a file; 'clew replay' looks into folders for {looked_for}."
+            f"{name}: that is a folder. Name a file; 'replay' and 'import' look into folders for {looked_for}."
         ) from None
     except OSError as error:
         raise Failed(f"{name}: could not be read: {why(error)}.") from None
-
-
-def _read(data: bytes, name: str) -> Transcript:
-    try:
-        return read_transcript(gzip.decompress(data) if data.startswith(_GZIP) else data)
-    except UnreadableTranscript as wrong:
-        raise Failed(f"{name}: {shown(str(wrong))}") from None
-    except (OSError, EOFError, zlib.error) as wrong:
-        raise Failed(f"{name}: the gzip file is damaged ({wrong}). Unpack what is left of it and try that.") from None

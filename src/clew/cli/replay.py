@@ -35,7 +35,7 @@ def replay(
     The same gate and the same engine as in an agent, with the recorded replies as the model: no key and no network.
     Shows what was sent, what would have been sent without compaction, and each compaction.
     """
-    from clew.cli import recordings, screen, tables
+    from clew.cli import layout, recordings, screen, tables
     from clew.cli.writing import refuse_unwritable
 
     if not names and not sample:
@@ -56,9 +56,9 @@ def replay(
         if len(work.outcomes) > 1:
             tables.show_all(console, work.outcomes)
         if work.report:
-            tables.say(console, f"Report written to {report}.")
+            layout.say(console, f"Report written to {report}.")
         elif sample:
-            tables.say(console, "--report OUT.html writes this as a page, with every digest.")
+            layout.say(console, "--report OUT.html writes this as a page, with every digest.")
     _end(work, len(sources))
 
 

@@ -20,7 +20,15 @@ def console(*, stderr: bool = False) -> Console:
 
 def as_json(document: Any) -> bytes:
     """UTF-8 whatever the terminal speaks: a pipe's reader expects nothing else."""
-    return (json.dumps(document, ensure_ascii=False, indent=2) + "\n").encode()
+    return spelled(document, indent=2) + b"\n"
+
+
+def spelled(value: Any, indent: int | None = None) -> bytes:
+    """JSON in UTF-8; half a surrogate pair, which UTF-8 has no bytes for, is escaped."""
+    try:
+        return json.dumps(value, ensure_ascii=False, indent=indent).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, indent=indent).encode()
 
 
 def put(data: bytes) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from clew.cli.account import Account, Change, Stretch, Tally
 from clew.cli.chart import draw
+from clew.cli.layout import grid, say
 from clew.cli.outcome import Outcome
 from clew.cli.recordings import Recording
 from clew.cli.shown import opening, shown
@@ -60,17 +60,12 @@ def show_replay(console: Console, outcome: Outcome) -> None:
 
 def show_all(console: Console, outcomes: Sequence[Outcome]) -> None:
     """Several replays side by side."""
-    table = _table("conversation", "tokens", "calls", "compactions", "peak", "saves")
+    table = grid("conversation", "tokens", "calls", "compactions", "peak", "saves")
     for outcome in outcomes:
         done = outcome.replayed
         numbers = [done.tokens, len(done.points), len(done.events), done.peak]
         table.add_row(_ending(outcome.recording.name), *(f"{number:,}" for number in numbers), _times(outcome))
     console.print(table)
-
-
-def say(console: Console, line: str | Text) -> None:
-    """A line as it is: broken by the terminal, if at all, so that a pipe's reader finds it whole."""
-    console.print(line, soft_wrap=True)
 
 
 def _heading(console: Console, recording: Recording, line: str) -> None:
@@ -81,7 +76,7 @@ def _heading(console: Console, recording: Recording, line: str) -> None:
 
 
 def _changes(first: str, changes: Sequence[Change]) -> Table:
-    table = _table(first, "messages", "→", "tokens", "→ ", "stays")
+    table = grid(first, "messages", "→", "tokens", "→ ", "stays")
     for change in changes:
         before, after = change.before, change.after
         share = f"{after.tokens / before.tokens:.0%}" if before.tokens else "new"
@@ -105,7 +100,7 @@ def _together(changes: Sequence[Change]) -> Change:
 
 
 def _cuts(cuts: Sequence[Stretch]) -> Table:
-    table = _table("messages (from 0)", "tokens", "fate")
+    table = grid("messages (from 0)", "tokens", "fate")
     table.columns[-1].justify = "left"
     for cut in cuts[:CUTS_SHOWN]:
         places = f"{cut.first}" if cut.first == cut.last else f"{cut.first}–{cut.last}"
@@ -143,7 +138,7 @@ def _legend(outcome: Outcome) -> str:
 
 
 def _events(outcome: Outcome) -> Table:
-    table = _table("at message", "before", "→ after", "kept", "summed up", "in part", "digest", right=0)
+    table = grid("at message", "before", "→ after", "kept", "summed up", "in part", "digest", right=0)
     for event, digest in zip(outcome.replayed.events, outcome.digests, strict=True):
         numbers = (event.message, event.before, event.after, event.kept, event.dropped, event.shortened, digest)
         table.add_row(*(f"{number:,}" for number in numbers))
@@ -161,12 +156,3 @@ def _name(name: str) -> Text:
 def _ending(path: str) -> Text:
     """The end of a path tells more than its beginning."""
     return Text(path if len(path) <= NAME_SHOWN else "…" + path[1 - NAME_SHOWN :], no_wrap=True)
-
-
-def _table(*headers: str, right: int = 1) -> Table:
-    """A table of numbers: columns from `right` on stand right."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for number, header in enumerate(headers):
-        is_number = number >= right
-        table.add_column(header, justify="right" if is_number else "left", no_wrap=is_number)  # names give way
-    return table

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
-from clew.store.chain import LATEST, Head, Item, view
+from clew.store.chain import LATEST, Head, Item, first_of, line, open_with, opened_with, reseed, view
 from clew.store.database import Work
-from clew.store.lineage import Drop, Insert, Keep, Revise, line_up, links
-from clew.store.log import Line, Prepared, end_of, in_parts, marks, relink, set_aside, write, write_at
+from clew.store.lineage import Drop, Insert, Keep, Revise, Step, line_up, links
+from clew.store.log import Prepared, end_of, in_parts, make_room, marks, relink, set_aside, write, write_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,19 +28,20 @@ class Aligned:
 
 def align(work: Work, head: Head, handed: Sequence[Prepared]) -> Aligned:
     """Write what is new in the list. It may be the whole conversation, or what its newest session shows the model."""
-    chains = links(_seed(work, head), (message.hash for message in handed))
+    prints = [message.hash for message in handed]
+    first = first_of(work, head)
+    begun = opened_with(work, first)
     end = end_of(work, head.number)
-    if not end.chain or end.chain in chains:  # the list goes on where the log ends
-        behind = chains.index(end.chain) + 1 if end.chain in chains else 0
-        if _is_whole(work, head):
-            write(work, head.number, handed[behind:], end)
-            return Aligned(head.tip, added=len(handed) - behind)
-    line = _known_of_line(work, head, chains)
-    seen = view(work, head.tip)
-    shared = _in_common([item.hash for item in seen], [message.hash for message in handed])
-    if not _is_whole(work, head) and shared >= line:
-        return _against_view(work, head, handed, seen, shared, end)
-    return _against_line(work, head, handed, line, end)
+    shared = _known_of_whole(work, head, begun, prints, end.chain)
+    if head.tip != first:
+        seen = view(work, head.tip)
+        seen_too = _in_common(seen, prints)
+        if seen_too > shared or (seen_too == shared and _is_like(seen, [*begun, *line(work, head.number)], prints)):
+            return _against(work, head, head.tip, handed, seen, seen_too)
+    if not end.chain or end.chain in links(b"", prints[:shared])[-1:]:  # the list goes on where the log ends
+        write(work, head.number, handed[shared:], end)
+        return Aligned(head.tip, added=len(handed) - shared)
+    return _against(work, head, first, handed, [*begun, *line(work, head.number)], shared)
 
 
 def recognise(work: Work, chains: Sequence[bytes]) -> tuple[int, int] | None:
@@ -54,24 +57,13 @@ def recognise(work: Work, chains: Sequence[bytes]) -> tuple[int, int] | None:
     return None
 
 
-def _is_whole(work: Work, head: Head) -> bool:
-    """Whether the newest session shows all of the conversation: nothing was compacted away."""
-    row = work.one(
-        "SELECT since FROM session WHERE id = ? AND NOT EXISTS (SELECT 1 FROM opening WHERE session = ?)",
-        (head.tip, head.tip),
-    )
-    return row is not None and row[0] == 0
-
-
-def _seed(work: Work, head: Head) -> bytes:
-    row = work.one("SELECT seed FROM conversation WHERE number = ?", (head.number,))
-    assert row is not None
-    return bytes(row[0])
-
-
-def _known_of_line(work: Work, head: Head, chains: Sequence[bytes]) -> int:
-    """How many messages the list begins with stand on the line: found by halving, for a link holds all before it."""
-    low, high = 0, len(chains)
+def _known_of_whole(work: Work, head: Head, begun: Sequence[Item], prints: Sequence[bytes], end: bytes) -> int:
+    """How many messages the list begins with are the conversation's: by halving, for a link holds all before it."""
+    chains = links(b"", prints)
+    if end in chains:
+        return chains.index(end) + 1
+    low = _in_common(begun, prints)
+    high = len(chains) if low == len(begun) else low
     while low < high:
         middle = (low + high + 1) // 2
         known = work.one(
@@ -82,92 +74,94 @@ def _known_of_line(work: Work, head: Head, chains: Sequence[bytes]) -> int:
     return low
 
 
-def _in_common(known: Sequence[bytes], handed: Sequence[bytes]) -> int:
-    return next(
-        (n for n, (a, b) in enumerate(zip(known, handed, strict=False)) if a != b), min(len(known), len(handed))
-    )
+def _in_common(known: Sequence[Item], prints: Sequence[bytes]) -> int:
+    pairs = enumerate(zip(known, prints, strict=False))
+    return next((n for n, (item, print_) in pairs if item.hash != print_), min(len(known), len(prints)))
 
 
-def _against_line(work: Work, head: Head, handed: Sequence[Prepared], shared: int, end: Line) -> Aligned:
-    """The list is the whole conversation: the line becomes what it says."""
-    rest = handed[shared:]
+def _is_like(seen: Sequence[Item], whole: Sequence[Item], prints: Sequence[bytes]) -> bool:
+    """Whether a list that parts from both at the same message has more of what the model sees than of the whole."""
+    return _strange(seen, prints) <= _strange(whole, prints)
+
+
+def _strange(known: Sequence[Item], prints: Sequence[bytes]) -> int:
+    ours, theirs = Counter(item.hash for item in known), Counter(prints)
+    return (ours - theirs).total() + (theirs - ours).total()
+
+
+def _against(
+    work: Work, head: Head, session: str, handed: Sequence[Prepared], items: Sequence[Item], shared: int
+) -> Aligned:
+    """Make a session's view what the list says; the first session's is the whole conversation."""
+    known, rest = items[shared:], handed[shared:]
     if not rest:
         return Aligned(head.tip)  # a beginning, sent again: nothing new
-    rows = work.all(
-        "SELECT seq, hash, place, role, derived FROM message WHERE conversation = ? AND standing = 1 AND place < ? "
-        "ORDER BY place, seq",
-        (head.number, LATEST),
-    )[shared:]
-    known = [Item(row[0], bytes(row[1]), row[2], row[3], bool(row[4]), False) for row in rows]
-    if not known:
-        write(work, head.number, rest, end)
-        return Aligned(head.tip, added=len(rest))
-    return _rewrite(work, head, known, rest, end)
-
-
-def _against_view(
-    work: Work, head: Head, handed: Sequence[Prepared], seen: Sequence[Item], shared: int, end: Line
-) -> Aligned:
-    """The list is what the model sees."""
-    rest = handed[shared:]
-    if not rest:
-        return Aligned(head.tip)
-    if shared == len(seen):
-        write(work, head.number, rest, end)
-        return Aligned(head.tip, added=len(rest))
-    return _rewrite(work, head, list(seen[shared:]), rest, end, before=[item.seq for item in seen[:shared]])
+    steps = line_up(
+        [item.hash for item in known],
+        [message.hash for message in rest],
+        ([item.role for item in known], [message.role for message in rest]),
+    )
+    tail = _tail_of(steps)  # what only comes behind everything known is no rewrite, just more
+    if len(steps) > tail:
+        _rewrite(work, head, session, items[:shared], known, rest, steps[: len(steps) - tail])
+    write(work, head.number, rest[len(rest) - tail :], end_of(work, head.number))
+    kinds = Counter(type(step) for step in steps)
+    return Aligned(head.tip, added=kinds[Insert], revised=kinds[Revise], dropped=kinds[Drop])
 
 
 def _rewrite(
     work: Work,
     head: Head,
+    session: str,
+    before: Sequence[Item],
     known: Sequence[Item],
     handed: Sequence[Prepared],
-    end: Line,
-    before: list[int] | None = None,
-) -> Aligned:
-    """Known messages were edited, dropped, or got others between them.
-
-    `before` are the messages of the session's view in front of these; None when it is the whole line that changes.
-    """
-    steps = line_up(
-        [item.hash for item in known],
-        [message.hash for message in handed],
-        ([item.role for item in known], [message.role for message in handed]),
-    )
-    tail = _tail_of(steps)  # what only comes behind everything known is no rewrite, just more
-    changed: list[int] = []
-    now: list[int] = []  # the list as numbers of messages
-    place = known[0].place
-    revised = dropped = 0
-    for step in steps[: len(steps) - tail]:
-        match step:
-            case Keep(old, _):
-                place = known[old].place
-                now.append(known[old].seq)
-            case Revise(old, new):
-                place = known[old].place
-                now.append(_revise(work, head, known[old], handed[new]))
+    steps: Sequence[Step],
+) -> None:
+    """Known messages were edited, dropped, or got others between them."""
+    is_whole = session == first_of(work, head)
+    opening = [item.seq for item in before if item.opening]
+    ends = sum(item.opening for item in known)  # the session opened with that many of the known ones
+    changed: list[int] = []  # places from which the running hash is no longer true
+    after = 0  # how many of the known ones lie behind us
+    for is_new, run in groupby(steps, lambda step: isinstance(step, Insert)):
+        if is_new:
+            fresh = [handed[step.new] for step in run if isinstance(step, Insert)]
+            if after >= ends:
+                place = _place_of(work, known[after].seq)
                 changed.append(place)
-                revised += 1
-            case Drop(old):
-                dropped += 1
-                if before is None:
+                _put_in(work, head, fresh, place)
+            elif is_whole:  # in front of the line: held by a pointer alone
+                opening += [write_at(work, head.number, message, 0, standing=False) for message in fresh]
+            else:
+                own = next((item.seq for item in known[after:ends] if item.own), None)
+                place = _since(work, session) if own is None else _place_of(work, own)
+                changed.append(place)
+                opening += _put_in(work, head, fresh, place)
+                if own is None:  # shown as part of the opening, not once more as said since
+                    work.run("UPDATE session SET since = since + ? WHERE id = ?", (len(fresh), session))
+            continue
+        for step in run:
+            match step:
+                case Keep(old, _):
+                    opening += [known[old].seq] if known[old].opening else []
+                case Revise(old, new):
+                    seq = _revise(work, head, known[old], handed[new])
+                    changed.append(_place_of(work, seq))
+                    opening += [seq] if known[old].opening else []
+                case Drop(old) if is_whole or not known[old].opening:
+                    changed.append(_place_of(work, known[old].seq))
                     _drop(work, head, known[old])
-                    changed.append(known[old].place)
-            case Insert(new):
-                now.append(write_at(work, head.number, handed[new], place))
-                changed.append(place)
-    inserted = sum(isinstance(step, Insert) for step in steps)
-    if changed:
-        relink(work, head.number, min(changed))
-    if before is not None:
-        _reopen(work, head, before + now, end)
-    write(work, head.number, handed[len(handed) - tail :], end_of(work, head.number))
-    return Aligned(head.tip, added=inserted, revised=revised, dropped=dropped)
+                case Drop(old):
+                    pass  # no longer shown, but said all the same
+                case Insert():
+                    raise AssertionError("inserts come in runs of their own")
+            after = old + 1
+    open_with(work, session, opening)
+    relink(work, head.number, 0 if reseed(work, head) else min(changed, default=LATEST))
 
 
-def _tail_of(steps: Sequence[object]) -> int:
+def _tail_of(steps: Sequence[Step]) -> int:
     count = 0
     for step in reversed(steps):
         if not isinstance(step, Insert):
@@ -176,23 +170,38 @@ def _tail_of(steps: Sequence[object]) -> int:
     return count
 
 
+def _put_in(work: Work, head: Head, messages: Sequence[Prepared], place: int) -> list[int]:
+    make_room(work, head.number, place, len(messages))
+    return [write_at(work, head.number, message, place + n) for n, message in enumerate(messages)]
+
+
 def _revise(work: Work, head: Head, old: Item, message: Prepared) -> int:
-    seq = write_at(work, head.number, message, old.place, derived=old.derived)
-    work.run("UPDATE message SET revised = ? WHERE seq = ?", (seq, old.seq))
-    set_aside(work, [old.seq])
-    work.run("UPDATE opening SET message = ? WHERE session = ? AND message = ?", (seq, head.tip, old.seq))
+    """The new reading in the place of the old one. What another conversation said is not ours to change."""
+    here = work.one("SELECT place FROM message WHERE seq = ? AND conversation = ?", (old.seq, head.number))
+    seq = write_at(work, head.number, message, here[0] if here else 0, derived=old.derived, standing=old.own)
+    if here:
+        work.run("UPDATE message SET revised = ? WHERE seq = ?", (seq, old.seq))
+        set_aside(work, [old.seq])
+    work.run(f"UPDATE opening SET message = ? WHERE message = ? AND {_IN_ITS_SESSIONS}", (seq, old.seq, head.number))
     return seq
 
 
 def _drop(work: Work, head: Head, old: Item) -> None:
-    set_aside(work, [old.seq])
-    work.run("DELETE FROM opening WHERE session = ? AND message = ?", (head.tip, old.seq))
+    if old.own:
+        set_aside(work, [old.seq])
+    work.run(f"DELETE FROM opening WHERE message = ? AND {_IN_ITS_SESSIONS}", (old.seq, head.number))
 
 
-def _reopen(work: Work, head: Head, seqs: Sequence[int], end: Line) -> None:
-    """The session shows exactly these, then what will be said."""
-    work.run("DELETE FROM opening WHERE session = ?", (head.tip,))
-    work.many(
-        "INSERT INTO opening (session, n, message) VALUES (?, ?, ?)", [(head.tip, n, seq) for n, seq in enumerate(seqs)]
-    )
-    work.run("UPDATE session SET since = ? WHERE id = ?", (end.place, head.tip))
+_IN_ITS_SESSIONS = "session IN (SELECT id FROM session WHERE conversation = ?)"
+
+
+def _place_of(work: Work, seq: int) -> int:
+    row = work.one("SELECT place FROM message WHERE seq = ?", (seq,))
+    assert row is not None
+    return int(row[0])
+
+
+def _since(work: Work, session: str) -> int:
+    row = work.one("SELECT since FROM session WHERE id = ?", (session,))
+    assert row is not None
+    return int(row[0])

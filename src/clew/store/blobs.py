@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol
 
 from clew.store.database import Database
 from clew.store.lineage import digest
-from clew.store.trouble import NotFound, StoreError, StoreFull
+from clew.store.trouble import NotFound, StoreError, StoreFull, StoreReadOnly
 
 OUTSIDE = 32_768
 """Characters from which a text inside a message is kept outside its row."""
@@ -50,6 +52,15 @@ def lines(data: bytes, offset: int = 1, limit: int | None = None) -> str:
     return "".join(kept[offset - 1 : None if limit is None else offset - 1 + limit])
 
 
+_KINDS = {
+    errno.ENOSPC: StoreFull,
+    errno.EDQUOT: StoreFull,
+    errno.EACCES: StoreReadOnly,
+    errno.EPERM: StoreReadOnly,
+    errno.EROFS: StoreReadOnly,
+}
+
+
 class Shelf(Protocol):
     """Where blobs lie."""
 
@@ -59,8 +70,8 @@ class Shelf(Protocol):
     def get(self, name: str) -> bytes:
         """The bytes of that name; NotFound when there are none."""
 
-    def names(self) -> Iterator[str]:
-        """Every name there is."""
+    def names(self) -> Iterator[tuple[str, float]]:
+        """Every name there is, with the time it was last wanted."""
 
     def remove(self, name: str) -> None:
         """Overwrite and remove; nothing happens when it is not there."""
@@ -83,7 +94,7 @@ class Files:
             path.parent.mkdir(mode=0o700, exist_ok=True)
             self._write(path, data)
         except OSError as error:
-            kind = StoreFull if error.errno == 28 else StoreError
+            kind = _KINDS.get(error.errno or 0, StoreError)
             raise kind(
                 f"{len(data):,} bytes of output could not be kept in {self.folder}: {error.strerror}. "
                 "Nothing was half written; make room or make the folder writable, and try again."
@@ -98,10 +109,10 @@ class Files:
         except OSError as error:
             raise StoreError(f"blob {name} cannot be read: {error.strerror}.") from error
 
-    def names(self) -> Iterator[str]:
+    def names(self) -> Iterator[tuple[str, float]]:
         for path in sorted(self.folder.glob("??/*")):
             if POINTER.fullmatch(pointer_to(path.name)):
-                yield path.name
+                yield path.name, path.stat().st_mtime
 
     def remove(self, name: str) -> None:
         path = self._path(name)
@@ -141,7 +152,11 @@ class Rows:
     def put(self, data: bytes) -> str:
         name = name_of(data)
         with self._database.write() as work:
-            work.run("INSERT INTO blob_data (name, data) VALUES (?, ?) ON CONFLICT DO NOTHING", (name, data))
+            work.run(
+                "INSERT INTO blob_data (name, at, data) VALUES (?, ?, ?) "
+                "ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+                (name, time.time(), data),
+            )
         return name
 
     def get(self, name: str) -> bytes:
@@ -151,9 +166,9 @@ class Rows:
             raise NotFound(f"there is no blob {name[:80]}: it was forgotten, or removed by hand.")
         return bytes(row[0])
 
-    def names(self) -> Iterator[str]:
+    def names(self) -> Iterator[tuple[str, float]]:
         with self._database.read() as work:
-            yield from (row[0] for row in work.all("SELECT name FROM blob_data ORDER BY name"))
+            yield from ((row[0], row[1]) for row in work.all("SELECT name, at FROM blob_data ORDER BY name"))
 
     def remove(self, name: str) -> None:
         with self._database.write() as work:

@@ -49,13 +49,16 @@ class Item(NamedTuple):
     derived: bool
     opening: bool
     """Whether the session opened with it, as against having been said since."""
+    own: bool
+    """Whether it stands on the conversation's own line: not derived, and not what a branch shares with another."""
 
 
 def head_of(work: Work, id_: str, lock: str = "") -> Head:
     """By the id of a session or of a conversation."""
+    # Only the conversation's row is locked: two who come by different sessions would else wait for each other.
     row = work.one(
-        "SELECT c.number, c.id, c.tip FROM session s JOIN conversation c ON c.number = s.conversation "
-        f"WHERE s.id = ?{lock}",
+        "SELECT number, id, tip FROM conversation "
+        f"WHERE number = (SELECT conversation FROM session WHERE id = ?){lock}",
         (id_,),
     ) or work.one(f"SELECT number, id, tip FROM conversation WHERE id = ?{lock}", (id_,))
     if row is None:
@@ -77,16 +80,15 @@ def open_conversation(
     """A new conversation with its first session, whose id is returned."""
     moment = time.time() if at is None else at
     name = id_ or _new_id(moment)
-    if work.one("SELECT 1 FROM conversation WHERE id = ? UNION ALL SELECT 1 FROM session WHERE id = ?", (name, name)):
-        raise SessionBusy(f"there is a conversation {name} already; go on with it, or choose another id.")
     seed = links(b"", (item.hash for item in opening))[-1] if opening else b""
     row = work.one(
         "INSERT INTO conversation (id, title, cwd, model, tags, source, origin, parent, created, tip, seed) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING number",
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
         (name, about.title, about.cwd, about.model, json.dumps(about.tags), about.source, origin.value, parent, moment,
          f"{name}.0", seed),
     )  # fmt: skip
-    assert row is not None
+    if row is None or work.one("SELECT 1 FROM session WHERE id = ?", (name,)):
+        raise SessionBusy(f"there is a conversation {name} already; go on with it, or choose another id.")
     head = Head(row[0], name, f"{name}.0")
     _open_session(work, head, 0, parent, origin, system, 0, [item.seq for item in opening], {}, moment)
     return head.tip
@@ -102,21 +104,56 @@ def describe(work: Work, head: Head, changes: Mapping[str, Any]) -> None:
 def view(work: Work, session: str) -> list[Item]:
     """What the model sees in a session: what it opened with, then what stands on the line since."""
     number, since, until = _stretch(work, session)
-    opened = work.all(
-        "SELECT m.seq, m.hash, m.place, m.role, m.derived FROM opening o JOIN message m ON m.seq = o.message "
-        "WHERE o.session = ? ORDER BY o.n",
+    return opened_with(work, session) + line(work, number, since, until)
+
+
+def opened_with(work: Work, session: str) -> list[Item]:
+    """What a session points to at its beginning."""
+    rows = work.all(
+        "SELECT m.seq, m.hash, m.place, m.role, m.derived, m.standing, m.conversation = s.conversation "
+        "FROM session s JOIN opening o ON o.session = s.id JOIN message m ON m.seq = o.message "
+        "WHERE s.id = ? ORDER BY o.n",
         (session,),
     )
-    said = work.all(
+    return [
+        Item(seq, bytes(hash_), place, role, bool(derived), opening=True, own=bool(standing and is_here))
+        for seq, hash_, place, role, derived, standing, is_here in rows
+    ]
+
+
+def line(work: Work, number: int, since: int = 0, until: int | None = None) -> list[Item]:
+    """What stands on a conversation's line between two places."""
+    rows = work.all(
         "SELECT seq, hash, place, role, derived FROM message "
         "WHERE conversation = ? AND place >= ? AND place < ? AND standing = 1 ORDER BY place, seq",
         (number, since, LATEST if until is None else until),
     )
     return [
-        Item(seq, bytes(hash_), place, role, bool(derived), opening)
-        for rows, opening in ((opened, True), (said, False))
+        Item(seq, bytes(hash_), place, role, bool(derived), opening=False, own=True)
         for seq, hash_, place, role, derived in rows
     ]
+
+
+def open_with(work: Work, session: str, seqs: Sequence[int]) -> None:
+    """Let a session begin with these messages."""
+    work.run("DELETE FROM opening WHERE session = ?", (session,))
+    work.many(
+        "INSERT INTO opening (session, n, message) VALUES (?, ?, ?)", [(session, n, seq) for n, seq in enumerate(seqs)]
+    )
+
+
+def first_of(work: Work, head: Head) -> str:
+    """The conversation's first session: with what it opened, a branch begins."""
+    row = work.one("SELECT id FROM session WHERE conversation = ? ORDER BY number LIMIT 1", (head.number,))
+    assert row is not None
+    return str(row[0])
+
+
+def reseed(work: Work, head: Head) -> bool:
+    """Make the running hash start from what the conversation opened with, as it now is; whether that is new."""
+    chains = links(b"", (item.hash for item in opened_with(work, first_of(work, head))))
+    seed = chains[-1] if chains else b""
+    return work.run("UPDATE conversation SET seed = ? WHERE number = ? AND seed <> ?", (seed, head.number, seed)) > 0
 
 
 def view_rows(work: Work, session: str) -> list[Row]:
@@ -149,9 +186,10 @@ def go_on(
     seen = view(work, head.tip)
     known, later = seen[:upto], seen[upto:]
     since = next((item.place for item in later if not item.opening), end_of(work, head.number).place)
+    beside = max(since - 1, 0)  # a summary stands with the last of what it stands for
     places = pointers([item.hash for item in known], [message.hash for message in messages])
     opening = [
-        known[place].seq if place is not None else write_at(work, head.number, message, since, derived=True, at=at)
+        known[place].seq if place is not None else write_at(work, head.number, message, beside, derived=True, at=at)
         for place, message in zip(places, messages, strict=True)
     ]
     opening += [item.seq for item in later if item.opening]
@@ -192,7 +230,10 @@ def take_back(work: Work, head: Head, turns: int, at: float) -> tuple[Head, list
         )
     taken = seen[start:]
     set_aside(work, [item.seq for item in taken if not item.opening])
-    work.run("DELETE FROM opening WHERE session = ? AND n >= ?", (head.tip, start))  # a branch's pointers, if any
+    if seen[start].opening:  # a branch gives up what it began with
+        kept = [item.seq for item in seen[:start]]
+        open_with(work, head.tip, kept)
+        reseed(work, head)
     return head, [item.seq for item in taken]
 
 
@@ -264,10 +305,7 @@ def _open_session(
         (head.tip, head.number, parent, origin.value, number, system.encode("utf-8", "surrogatepass"), since, at,
          json.dumps(dict(state))),
     )  # fmt: skip
-    work.many(
-        "INSERT INTO opening (session, n, message) VALUES (?, ?, ?)",
-        [(head.tip, n, seq) for n, seq in enumerate(opening)],
-    )
+    open_with(work, head.tip, opening)
 
 
 def _stretch(work: Work, session: str) -> tuple[int, int, int | None]:

@@ -69,6 +69,14 @@ class Database(ABC):
         return  # a writer has the whole file to itself, where it is a file
 
     @abstractmethod
+    def integrity(self, work: Work) -> list[str]:
+        """What the engine itself finds broken in its files."""
+
+    @abstractmethod
+    def settle(self) -> None:
+        """Make sure that what was deleted does not linger in a journal or in dead rows."""
+
+    @abstractmethod
     def size(self) -> int:
         """Bytes it takes up."""
 

@@ -95,12 +95,14 @@ def spent(
 ) -> list[Spent]:
     """The ledger added up. `family` takes in what the conversation delegated, at any depth."""
     where, values = _where(conversation, family, session, after, before)
-    column = {By.DAY: "l.hour", By.TOOL: "l.tools", By.CONVERSATION: "c.id", By.ALL: "''"}.get(by, f"l.{by.value}")
+    column = {By.DAY: "l.hour", By.TOOL: "l.tools", By.CONVERSATION: "COALESCE(c.id, '(forgotten)')", By.ALL: "''"}.get(
+        by, f"l.{by.value}"
+    )
     rows = work.all(
         f"SELECT {column}, COUNT(*), COUNT(l.failed), CAST(SUM(l.input) AS BIGINT), CAST(SUM(l.output) AS BIGINT), "
         "CAST(SUM(l.cache_read) AS BIGINT), CAST(SUM(l.cache_write) AS BIGINT), CAST(SUM(l.reasoning) AS BIGINT), "
         "CAST(COALESCE(SUM(l.cost), 0) AS BIGINT), COUNT(*) - COUNT(l.cost), MIN(l.priced) "
-        f"FROM call l JOIN conversation c ON c.number = l.conversation {where} GROUP BY 1 ORDER BY 1",
+        f"FROM call l LEFT JOIN conversation c ON c.number = l.conversation {where} GROUP BY 1 ORDER BY 1",
         values,
     )
     groups: dict[str, list[Row]] = {"": []} if by is By.ALL else {}

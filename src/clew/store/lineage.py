@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -33,14 +34,13 @@ def digest(data: bytes) -> bytes:
 
 def fingerprint(message: Mapping[str, Any]) -> bytes:
     """The same for two messages that say the same, whatever the order of their keys and wherever cache marks stand."""
-    if len(message) == 2:  # a role and a text, as most are: no need to spell it out
-        role, content = message.get("role"), message.get("content")
-        if type(role) is str and type(content) is str:
-            return digest(f"{role}\0{content}".encode("utf-8", "surrogatepass"))
-    text = _SORTED.encode(message)
-    if _UNSAID in text:
-        text = _SORTED.encode(_without_marks(message))
-    return digest(text.encode("utf-8", "surrogatepass"))
+    plain = _plain(message)
+    if plain is None:
+        plain = _SORTED.encode(message)
+        if _UNSAID in plain:
+            said = _without_marks(message)
+            plain = _plain(said) or _SORTED.encode(said)
+    return digest(plain.encode("utf-8", "surrogatepass"))
 
 
 def link(chain: bytes, print_: bytes) -> bytes:
@@ -95,8 +95,13 @@ def line_up(known: Sequence[bytes], handed: Sequence[bytes], same_role: Sequence
 
     `same_role` has the roles of both: an edit changes what someone said, not who said it.
     """
+    if _is_edited_in_place(known, handed, same_role):
+        edited: list[Step] = [Keep(n, n) if old == handed[n] else Revise(n, n) for n, old in enumerate(known)]
+        return edited + [Insert(n) for n in range(len(known), len(handed))]
+    same = _same_at_the_end(known, handed)
     steps: list[Step] = []
-    for tag, i, j, k, l in SequenceMatcher(None, known, handed, autojunk=False).get_opcodes():  # noqa: E741
+    changed = SequenceMatcher(None, known[: len(known) - same], handed[: len(handed) - same], autojunk=False)
+    for tag, i, j, k, l in changed.get_opcodes():  # noqa: E741
         if tag == "equal":
             steps += [Keep(old, new) for old, new in zip(range(i, j), range(k, l), strict=True)]
             continue
@@ -105,22 +110,51 @@ def line_up(known: Sequence[bytes], handed: Sequence[bytes], same_role: Sequence
             steps.append(Revise(old.pop(0), new.pop(0)))
         steps += [Drop(place) for place in old]
         steps += [Insert(place) for place in new]
-    return steps
+    return steps + [Keep(len(known) - n, len(handed) - n) for n in range(same, 0, -1)]
 
 
 def pointers(known: Sequence[bytes], wanted: Sequence[bytes]) -> list[int | None]:
     """For each wanted message its place among the known ones, in order; None for one that is new."""
+    same = _same_at_the_end(known, wanted)  # the newest mostly stay: no early twin of theirs must take their place
+    places: dict[bytes, list[int]] = {}
+    for place, print_ in enumerate(known[: len(known) - same]):
+        places.setdefault(print_, []).append(place)
     found: list[int | None] = []
     start = 0
-    places: dict[bytes, list[int]] = {}
-    for place, print_ in enumerate(known):
-        places.setdefault(print_, []).append(place)
-    for print_ in wanted:
-        here = next((place for place in places.get(print_, ()) if place >= start), None)
+    for print_ in wanted[: len(wanted) - same]:
+        twins = places.get(print_, [])
+        nearest = bisect_left(twins, start)
+        here = twins[nearest] if nearest < len(twins) else None
         if here is not None:
             start = here + 1
         found.append(here)
-    return found
+    return found + list(range(len(known) - same, len(known)))
+
+
+def _is_edited_in_place(known: Sequence[bytes], handed: Sequence[bytes], same_role: Sequence[Sequence[str]]) -> bool:
+    """Whether each known message stands where it stood, or something new by the same speaker does.
+
+    So it is when a host clears old output, and then a thousand lookalikes cost no search for the best fit.
+    """
+    if len(known) > len(handed):
+        return False
+    left = set(handed)
+    return all(
+        old == handed[n] or (old not in left and same_role[0][n] == same_role[1][n]) for n, old in enumerate(known)
+    )
+
+
+def _same_at_the_end(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    pairs = enumerate(zip(reversed(one), reversed(other), strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def _plain(message: Mapping[str, Any]) -> str | None:
+    """A role and a text, as most messages are, need no spelling out."""
+    if len(message) != 2:
+        return None
+    role, content = message.get("role"), message.get("content")
+    return f"{role}\0{content}" if type(role) is str and type(content) is str and "\0" not in role else None
 
 
 def _without_marks(value: Any) -> Any:

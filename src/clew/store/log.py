@@ -14,8 +14,9 @@ from clew.store.lineage import digest, fingerprint, link, links, read_back, spel
 from clew.store.trouble import StoreDamaged
 from clew.store.values import Stored
 
-INLINE = 512
-"""Bytes up to which a message stands in its own row; longer ones are kept once, for all who say the same."""
+INLINE = 2_048
+"""Bytes up to which a message stands in its own row; longer ones are kept once, for all who say the same. Keeping one
+apart dirties two more pages, more than a short text takes."""
 COLUMNS = (
     "m.seq, c.id, m.place, m.at, m.role, m.tool, m.derived, m.standing, m.body, m.content, m.outside "
     "FROM message m JOIN conversation c ON c.number = m.conversation"
@@ -52,7 +53,8 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
     done = []
     for place, raw in enumerate(messages):
         read = read_message(raw, place)
-        tools.update((call.id, call.name) for call in read.calls)
+        for call in read.calls:
+            tools[call.id] = call.name
         body = _spelled(raw, place)
         outside: str | None = None
         blobs: tuple[tuple[str, int], ...] = ()
@@ -61,7 +63,7 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
         if "blob:" in read.text:
             blobs += tuple((name, -1) for name in dict.fromkeys(POINTER.findall(read.text)))
         tool = (read.name or tools.get(read.call_id, "")) if read.is_result else ""
-        done.append(Prepared(fingerprint(raw), read.role, tool, read.call_id, body, outside, blobs))
+        done.append(Prepared(fingerprint(raw), _word(read.role), _word(tool), read.call_id, body, outside, blobs))
     return done
 
 
@@ -105,29 +107,48 @@ def write(work: Work, conversation: int, said: Sequence[Prepared], end: Line, at
 
 
 def write_at(
-    work: Work, conversation: int, message: Prepared, place: int, *, derived: bool = False, at: float | None = None
+    work: Work,
+    conversation: int,
+    message: Prepared,
+    place: int,
+    *,
+    derived: bool = False,
+    standing: bool = True,
+    at: float | None = None,
 ) -> int:
     """Write one message at a place of its own: a summary, an edit, something put in between. Its number."""
     moment = time.time() if at is None else at
     _keep_content(work, [message])
-    seq = _insert(
-        work, _row(conversation, place, message, None, moment, derived=int(derived), standing=int(not derived))
-    )
+    stands = int(standing and not derived)
+    seq = _insert(work, _row(conversation, place, message, None, moment, derived=int(derived), standing=stands))
     _note_blobs(work, message, seq, moment)
     return seq
 
 
-def relink(work: Work, conversation: int, place: int) -> None:
-    """Make the running hash true again from a place on, after something there has changed."""
+def make_room(work: Work, conversation: int, place: int, count: int) -> None:
+    """Free `count` places from `place` on: what stands there and behind moves up, and so do the sessions' bounds."""
+    work.run("UPDATE message SET place = place + ? WHERE conversation = ? AND place >= ?", (count, conversation, place))
+    for bound in ("since", "until"):  # a session that begins right here takes in what will be put here
+        work.run(
+            f"UPDATE session SET {bound} = {bound} + ? WHERE conversation = ? AND {bound} > ?",
+            (count, conversation, place),
+        )
+
+
+def relink(work: Work, conversation: int, place: int) -> int:
+    """Make the running hash true again from a place on, after something there has changed; how many rows that took."""
     chain = chain_before(work, conversation, place)
     updates = []
-    for seq, hash_ in work.all(
-        "SELECT seq, hash FROM message WHERE conversation = ? AND standing = 1 AND place >= ? ORDER BY place, seq",
+    for seq, hash_, known in work.all(
+        "SELECT seq, hash, chain FROM message WHERE conversation = ? AND standing = 1 AND place >= ? "
+        "ORDER BY place, seq",
         (conversation, place),
     ):
         chain = link(chain, bytes(hash_))
-        updates.append((chain, seq))
+        if known is None or bytes(known) != chain:
+            updates.append((chain, seq))
     work.many("UPDATE message SET chain = ? WHERE seq = ?", updates)
+    return len(updates)
 
 
 def set_aside(work: Work, seqs: Sequence[int]) -> None:
@@ -149,7 +170,9 @@ def name_tool(work: Work, conversation: int, said: list[Prepared]) -> list[Prepa
         calls = read_message(read_back(_body(row[0], row[1], _content(work, row[1:])))).calls
         names = {call.id: call.name for call in calls} | names
     return [
-        message._replace(tool=names.get(message.call_id, "")) if message.call_id and not message.tool else message
+        message._replace(tool=_word(names.get(message.call_id, "")))
+        if message.call_id and not message.tool
+        else message
         for message in said
     ]
 
@@ -158,12 +181,18 @@ def stored(work: Work, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
     """Rows of `COLUMNS` as messages, whole again."""
     bodies = _content(work, [row[9] for row in rows if row[8] is None])
     whole = [_body(row[8], row[9], bodies) for row in rows]
-    uses = _uses(work, [row[0] for row, body in zip(rows, whole, strict=True) if b"blob:" in body])
+    uses = _uses(work, [row[0] for row, body in zip(rows, whole, strict=True) if b"blob:" in body or row[10]])
     found = []
     for row, body in zip(rows, whole, strict=True):
         seq, conversation, place, at, role, tool, derived, standing, _, _, outside = row
-        message = read_back(body)
-        kept = json.loads(outside) if outside else ()
+        try:
+            message = read_back(body)
+            kept = json.loads(outside) if outside else ()
+        except ValueError:
+            raise StoreDamaged(
+                f"message {place} of {conversation} is damaged and cannot be read. Nothing was changed; "
+                "'clew doctor' says what else is, a backup has what it said."
+            ) from None
         for path, name in kept:
             put_back(message, path, shelf.get(name).decode("utf-8", "surrogatepass"))
         inside = {name for _, name in kept}
@@ -246,6 +275,11 @@ def _uses(work: Work, seqs: Sequence[int]) -> dict[int, list[str]]:
         for name, seq in work.all(f"SELECT name, message FROM blob_use WHERE message IN ({marks(part)})", part):
             found.setdefault(seq, []).append(name)
     return found
+
+
+def _word(text: str) -> str:
+    """A role or a tool's name as both databases can hold it; the message itself keeps every character."""
+    return text if text.isascii() and "\0" not in text else text.encode(errors="replace").decode().replace("\0", "?")
 
 
 def _spelled(raw: Mapping[str, Any], place: int) -> bytes:

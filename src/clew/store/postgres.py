@@ -31,7 +31,8 @@ class Postgres(Database):
             "real": "DOUBLE PRECISION",
             "bytes": "BYTEA",
             "feed_index": "CREATE INDEX message_feed ON message (tx, seq)",
-            "blob_table": "CREATE TABLE blob_data (name TEXT PRIMARY KEY, data BYTEA NOT NULL)",
+            "blob_table": "CREATE TABLE blob_data "
+            "(name TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, data BYTEA NOT NULL)",
             "order": ", tx XID8 NOT NULL DEFAULT pg_current_xact_id()",
             "clustered": "",
         }
@@ -75,6 +76,14 @@ class Postgres(Database):
         found = work.one("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?", (self.schema, name))
         return found is not None
 
+    def integrity(self, work: Work) -> list[str]:  # noqa: ARG002
+        return []  # the server keeps checksums of its pages and refuses a broken one when it is read
+
+    def settle(self) -> None:
+        with _told(self.url):
+            for (table,) in self._tables():
+                self._connection().execute(f"VACUUM {_quoted(table)}".encode())
+
     def size(self) -> int:
         with self.read() as work:
             row = work.one(
@@ -84,6 +93,10 @@ class Postgres(Database):
             )
         return int(row[0]) if row else 0
 
+    def _tables(self) -> list[Row]:
+        with self.read() as work:
+            return work.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
+
     def close(self) -> None:
         while self._open:
             self._open.pop().close()
@@ -92,7 +105,10 @@ class Postgres(Database):
     def _transaction(self, begin: str) -> Iterator[Work]:
         with _told(self.url):
             connection = self._connection()
-            connection.execute(begin)
+            if connection.info.transaction_status != TransactionStatus.IDLE:
+                yield _PostgresWork(connection)  # a blob read in the midst of a transaction is part of it
+                return
+            connection = self._begun(connection, begin)
             try:
                 yield _PostgresWork(connection)
                 connection.execute("COMMIT")
@@ -100,6 +116,16 @@ class Postgres(Database):
                 if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
                     connection.execute("ROLLBACK")
                 raise
+
+    def _begun(self, connection: psycopg.Connection, begin: str) -> psycopg.Connection:
+        try:
+            connection.execute(begin.encode())
+        except psycopg.OperationalError:
+            if not connection.closed:
+                raise
+            connection = self._connection()  # the old one died while no one used it: nothing was under way
+            connection.execute(begin.encode())
+        return connection
 
     def _connection(self) -> psycopg.Connection:
         if os.getpid() != self._process:  # a connection must not cross a fork; the parent's are left alone

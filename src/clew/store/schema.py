@@ -48,10 +48,11 @@ LOG = (
     "CREATE TABLE tombstone (id TEXT PRIMARY KEY, at {real} NOT NULL, reason TEXT NOT NULL, messages {whole} NOT NULL)",
 )
 
-# One row for each call of a provider. Cost in millionths of a millionth of a dollar, so that sums are exact.
+# One row for each call of a provider; it outlives its conversation, for the money was spent.
+# Cost in millionths of a millionth of a dollar, so that sums are exact.
 LEDGER = (
     """CREATE TABLE call (
-        number {serial}, session TEXT NOT NULL, conversation {whole} NOT NULL REFERENCES conversation,
+        number {serial}, session TEXT NOT NULL, conversation {whole},
         at {real} NOT NULL, hour {whole} NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
         purpose TEXT NOT NULL, failed TEXT, input {whole} NOT NULL, output {whole} NOT NULL,
         cache_read {whole} NOT NULL, cache_write {whole} NOT NULL,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,8 +23,9 @@ from clew.store.trouble import (
 
 WAIT = 10.0
 """Seconds to wait for another process that writes: long enough for any commit of ours, short enough to say so."""
-CHECKPOINT = 4_000
-"""Pages of 4 KB in the write-ahead log before they are copied back. Four times SQLite's own: fewer pauses."""
+CHECKPOINT = 1_000
+"""Pages of 4 KB in the write-ahead log before they are copied back and it is written over from its start. A sync costs
+less where the file does not grow, so a durable store keeps it short; where nothing is synced, four times that."""
 
 
 class Sqlite(Database):
@@ -54,7 +56,11 @@ class Sqlite(Database):
         self._open: list[sqlite3.Connection] = []
         self._process = os.getpid()
         self._create()
-        self._writer = self._connect()
+        try:
+            self._writer = self._connect()
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def write(self) -> Iterator[Work]:
@@ -76,6 +82,9 @@ class Sqlite(Database):
 
     def has_table(self, work: Work, name: str) -> bool:
         return work.one("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?", (name,)) is not None
+
+    def integrity(self, work: Work) -> list[str]:
+        return [row[0] for row in work.all("PRAGMA integrity_check(20)") if row[0] != "ok"]
 
     def size(self) -> int:
         return sum(path.stat().st_size for path in self.files() if path.exists())
@@ -124,9 +133,9 @@ class Sqlite(Database):
                 self.path, timeout=self._wait, isolation_level=None, check_same_thread=False, cached_statements=256
             )
             self._open.append(connection)
-            connection.execute("PRAGMA journal_mode=WAL")
+            _use_wal(connection, self._wait)
             connection.execute(f"PRAGMA synchronous={'FULL' if self._durable else 'NORMAL'}")
-            connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT}")
+            connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT if self._durable else 4 * CHECKPOINT}")
             connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten, not only unlinked
             connection.execute("PRAGMA foreign_keys=ON")
             connection.execute("PRAGMA mmap_size=1073741824")
@@ -136,6 +145,19 @@ class Sqlite(Database):
         if os.getpid() != self._process:  # a connection must not cross a fork; the parent's are left alone
             self._process, self._open, self._own = os.getpid(), [], threading.local()
             self._writer = self._connect()
+
+
+def _use_wal(connection: sqlite3.Connection, wait: float) -> None:
+    """Write ahead. Two who make a store at once are in each other's way here, where SQLite by itself does not wait."""
+    until = time.monotonic() + wait
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(0.01)
 
 
 class _SqliteWork(Work):
@@ -170,6 +192,8 @@ def _told(path: Path) -> Iterator[None]:
         yield
     except sqlite3.Error as error:
         raise _trouble(path, error) from error
+    except UnicodeDecodeError as error:  # bytes where a word should be; SQLite's own complaint may quote them
+        raise _damaged(path, error) from error
 
 
 def _trouble(path: Path, error: sqlite3.Error) -> StoreError:
@@ -181,11 +205,8 @@ def _trouble(path: Path, error: sqlite3.Error) -> StoreError:
             f"{path} was locked by another process for longer than we wait. Nothing was written; try again, or see who "
             "has it open."
         )
-    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")):
-        return StoreDamaged(
-            f"{path} is damaged ({error}). Nothing was changed. 'clew doctor' says what is left; "
-            "'clew doctor --repair' saves it, after a backup."
-        )
+    if name.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB")) or "Could not decode" in str(error):
+        return _damaged(path, error)
     if name == "SQLITE_FULL":
         return StoreFull(
             f"{path} could not grow: the disk is full. Nothing was half written; free some space and go on."
@@ -197,3 +218,10 @@ def _trouble(path: Path, error: sqlite3.Error) -> StoreError:
     if name.startswith("SQLITE_IOERR"):
         return StoreError(f"{path}: the disk failed ({error}). Nothing was acknowledged that is not on it; check it.")
     return StoreError(f"{path}: {error}")
+
+
+def _damaged(path: Path, error: Exception) -> StoreDamaged:
+    return StoreDamaged(
+        f"{path} is damaged ({error}). Nothing was changed. 'clew doctor' says what is left; "
+        "'clew doctor --repair' saves it, after a backup."
+    )

@@ -43,7 +43,11 @@ class Store:
         self.shelf = shelf
         self._open_beside = open_beside
         self.owner = leases.new_owner()
-        migrate(database)
+        try:
+            migrate(database)
+        except BaseException:
+            database.close()
+            raise
 
     # Conversations and their sessions
 

@@ -1,71 +1,17 @@
-"""For people who write engines: a scripted model, and the contract that every engine has to keep."""
+"""The contract of an engine: what every host may rely on, whichever strategy is behind it."""
 
 from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Spill, Summarise, Tell
 from clew.core.speaker import newest_said_by_person
 from clew.engines.plugin import ContextEngine
-from clew.facts.exchange import Failure, Prompt, Reply
-from clew.facts.messages import message, read_messages, tool_result
+from clew.facts.messages import read_messages
 from clew.wire.legal import validate_messages
-
-__all__ = ["Script", "check_engine"]
-
-
-class Script:
-    """A model whose words are written down beforehand, and a world that notes what it was asked for.
-
-    >>> from clew.core.effects import CallModel
-    >>> from clew.facts.exchange import Prompt
-    >>> script = Script(["hello"])
-    >>> script.hands()[CallModel](Prompt("", ())).message.text
-    'hello'
-    """
-
-    def __init__(
-        self, replies: Iterable[str | Reply | Failure], *, tools: Callable[[str, str], str] | None = None
-    ) -> None:
-        """`replies` are used up in their order; `tools` answers a call, given its name and arguments."""
-        self._replies = list(replies)
-        self._tools = tools or (lambda name, arguments: f"{name} done")
-        self.asked: list[Effect[Any]] = []
-        """Every wish, in the order it was made."""
-
-    @property
-    def prompts(self) -> list[Prompt]:
-        """What was sent to the model."""
-        return [wish.prompt for wish in self.asked if isinstance(wish, CallModel)]
-
-    def hands(self) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
-        """What `clew.runtime.drive.drive` needs to run a story on this script."""
-        answers: dict[type[Effect[Any]], Callable[[Any], Any]] = {
-            CallModel: lambda wish: self._next(),
-            RunTools: lambda wish: tuple(tool_result(c, self._tools(c.name, c.arguments)) for c in wish.calls),
-            Continue: lambda wish: f"{wish.session.id}+",
-            Spill: lambda wish: f"blob for {wish.call_id}",
-            Summarise: lambda wish: None,
-        }
-        silent = dict.fromkeys((Append, Learn, Sleep, Tell), lambda wish: None)
-        return {kind: self._noting(answer) for kind, answer in {**answers, **silent}.items()}
-
-    def _noting(self, answer: Callable[[Any], Any]) -> Callable[[Any], Any]:
-        def hand(wish: Any) -> Any:
-            self.asked.append(wish)
-            return answer(wish)
-
-        return hand
-
-    def _next(self) -> Reply | Failure:
-        if not self._replies:
-            raise AssertionError(f"the script has no reply left for call {len(self.prompts)}")
-        reply = self._replies.pop(0)
-        return Reply(message("assistant", reply)) if isinstance(reply, str) else reply
 
 
 def check_engine(engine: ContextEngine | Callable[[], ContextEngine]) -> None:

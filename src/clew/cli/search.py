@@ -1,0 +1,95 @@
+"""`clew search`: find again what was said."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from clew.cli.moments import when_option
+from clew.cli.options import json_option, store_option
+
+if TYPE_CHECKING:
+    from clew.store.store import Store
+
+WORTH_A_WAIT = 300
+"""Messages the index may be behind before a person is shown that it catches up."""
+
+
+@click.command(short_help="Find what was said.")
+@click.argument("words", metavar="QUERY...", nargs=-1, required=True)
+@click.option("--in", "within", metavar="ID", help="Only in this conversation.")
+@click.option("--role", metavar="R", help="Only what this role said: user, assistant, tool …")
+@click.option("--tool", metavar="T", help="Only calls and results of this tool.")
+@click.option(
+    "--after", metavar="WHEN", callback=when_option, help="Only since then: 2026-11-01, '2026-11-01 14:00', 3d, 12h."
+)
+@click.option("--before", metavar="WHEN", callback=when_option, help="Only until then.")
+@click.option("--derived", is_flag=True, help="Also summaries that clew wrote.")
+@click.option("--limit", metavar="N", type=click.IntRange(min=1), default=10, show_default=True, help="How many.")
+@click.option("--context", metavar="N", type=click.IntRange(min=0), default=0, help="Messages around each, too.")
+@store_option
+@json_option
+def search(
+    words: tuple[str, ...],
+    *,
+    within: str | None,
+    role: str | None,
+    tool: str | None,
+    after: float | None,
+    before: float | None,
+    derived: bool,
+    limit: int,
+    context: int,
+    store_url: str | None,
+    as_json: bool,
+) -> None:
+    """Find messages by words, "phrases", prefixes*, identifiers, paths or a plain question, the best first.
+
+    Looks into texts, tool calls and big output kept outside. A word after a minus sign must not occur:
+    clew search -- parser -lexer.
+    """
+    from clew.cli import hits, screen, stores
+    from clew.cli.naming import resolve
+    from clew.runtime import recall
+
+    question = " ".join(words).strip()
+    if not question:
+        raise click.UsageError("say what to look for.")
+    with stores.opened(store_url) as store:
+        conversation = None if within is None else store.conversation(resolve(store, within)).id
+        _catch_up(store)
+        found = recall.search(
+            store,
+            question,
+            limit=limit,
+            conversation=conversation,
+            role=role,
+            tool=tool,
+            after=after,
+            before=before,
+            derived=derived,
+        )
+        chosen = hits.Chosen(conversation, role, tool, after, before, derived)
+        seen = [hits.seen(store, hit, context) for hit in found.hits]
+    if as_json:
+        screen.put(screen.as_json(hits.document(question, found, chosen, seen)))
+    else:
+        hits.show(screen.console(), question, found, chosen, seen)
+
+
+def _catch_up(store: Store) -> None:
+    """A long backlog is indexed first, with a bar; a short one the search indexes itself."""
+    from clew.cli import screen
+    from clew.runtime.recall import index_of
+    from clew.store.trouble import StoreBusy, StoreReadOnly
+
+    index = index_of(store)
+    behind = index.behind()
+    if behind <= WORTH_A_WAIT:
+        return
+    try:
+        with screen.progress("indexing", behind) as progress:
+            index.catch_up(progress=progress)
+    except (StoreBusy, StoreReadOnly):
+        return  # the search tells what it could not look into
