@@ -176,7 +176,9 @@ def test_a_damaged_store_is_told_and_what_can_be_read_is_saved(doctor, run, file
 def test_a_file_that_is_nothing_of_a_store_is_left_as_it_is(doctor, run, tmp_path):
     path = tmp_path / "none.db"
     path.write_bytes(b"no database at all " * 500)
-    assert run("doctor", "--store", path).exit_code == 1
+    wrong = run("doctor", "--store", path)
+    assert wrong.exit_code == 1
+    assert "not so: the database's own structure is sound" in wrong.stdout
     result = run("doctor", "--repair", "--store", path)
     assert result.exit_code == 1
     assert "Traceback" not in result.output

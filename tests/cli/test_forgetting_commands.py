@@ -109,6 +109,22 @@ def test_several_are_removed_at_once_each_once(sessions, family):
     assert ids(sessions) == {family.branch}
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_delegate_goes_with_its_family_whichever_is_named_first(sessions, family, order):
+    names = [family.deeper, family.parser][::order]
+    done = json.loads(sessions("delete", *names, "--yes", "--json").stdout)
+    assert done["removed"]["conversations"] == [family.parser, family.delegate, family.deeper]
+
+
+def test_big_output_that_another_conversation_points_to_stays(sessions, family):
+    with open_store(family.url) as store:
+        store.append(family.local, [{"role": "user", "content": f"I read blob:{family.blob} too"}])
+    done = json.loads(sessions("delete", family.parser, "--yes", "--json").stdout)
+    assert (done["blobs"], done["removed"]["blobs"]) == ({"count": 0, "bytes": 0}, 0)
+    with open_store(family.url) as store:
+        assert store.read_blob(family.blob)
+
+
 def test_one_unknown_id_removes_nothing(sessions, family):
     result = sessions("delete", family.local, "nothing", "--yes")
     assert result.exit_code == 1

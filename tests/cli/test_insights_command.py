@@ -54,12 +54,15 @@ def test_the_short_tables_add_up_too(insights, family):
     assert sum(map(Decimal, re.findall(r"\$([\d.]+)", days))) == Decimal(re.search(r"at least \$([\d.]+)", shown)[1])
 
 
-def test_a_day_has_a_bar_as_long_as_what_it_cost(insights):
-    days = insights().stdout.split(" day ")[1].split(" model ")[0]
-    rows = re.findall(r"(\d{4}-\d\d-\d\d).*\$([\d.]+) *(█*[▏▎▍▌▋▊▉]?)", days)
-    lengths = [(Decimal(cost), len(bar)) for _, cost, bar in rows]
-    assert max(lengths)[1] == 12
-    assert [length for _, length in sorted(lengths)] == sorted(length for _, length in lengths)
+def test_a_day_has_a_bar_as_long_as_what_it_cost_or_took(run, tmp_path):
+    with open_store(tmp_path / "days.db") as store:
+        session = store.open_session()
+        for days, tokens, usd in ((0, 100, "4"), (1, 400, "2")):
+            price = Cost(Decimal(usd), "2026-01-01")
+            store.record(session, Call(Usage(tokens), "priced", cost=price, at=time.time() - days * DAY))
+            store.record(session, Call(Usage(tokens), "free", purpose="other", at=time.time() - (days + 40) * DAY))
+    assert _bars(run("insights", "--by", "day", "--days", 20, "--store", tmp_path / "days.db")) == [6, 12]
+    assert _bars(run("insights", "--by", "day", "--until", "30d", "--store", tmp_path / "days.db")) == [12, 3]
 
 
 def test_a_conversation_has_what_it_delegated_in_its_row(insights, family):
@@ -141,3 +144,7 @@ def test_both_databases_add_up_the_same(run, store_url):
     kept_family(store_url)
     total = json.loads(run("insights", "--store", store_url, "--json").stdout)["total"]
     assert (total["calls"], total["cost_usd"]) == (33, "5.67074")
+
+
+def _bars(result):
+    return [len(bar) for bar in re.findall(r"(?m)^ \d{4}-\d\d-\d\d .*?(█*)\s*$", result.stdout)]

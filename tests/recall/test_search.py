@@ -53,6 +53,18 @@ def test_a_path_is_told_from_its_words_in_another_order(index: Index, log: Log) 
     assert seqs(index, "src/clew/core/tu*") == [right]
 
 
+@pytest.mark.parametrize("first", [1, 5_000, 40_000, 70_000])
+def test_a_rare_phrase_of_common_words_is_counted_exactly(tmp_path: Path, first: int) -> None:
+    log = Log(first)
+    right = log.say("fix src/core now")
+    for _ in range(2 * CHECKED):
+        log.say("core of the src")
+    with Opened(tmp_path, log, name=f"{first}.db") as index:
+        index.catch_up()
+        found = search(index, "src/core")
+        assert ([hit.seq for hit in found.hits], found.total, found.exact) == ([right], 1, True)
+
+
 def test_identifiers_are_found_as_a_whole_and_by_their_parts(index: Index, log: Log) -> None:
     snake = log.say("call get_compression_tip() now")
     camel = log.say("call getCompressionTip() now")
@@ -235,6 +247,24 @@ def test_a_phrase_too_common_to_check_is_estimated_and_says_so(index: Index, log
     assert (left.hits, left.total, left.exact) == ((), 0, False)
 
 
+def test_words_that_touch_only_two_by_two_are_no_phrase(index: Index, log: Log) -> None:
+    log.say("one two, two three")
+    right = log.say("one two three")
+    assert seqs(index, '"one two three"') == [right]
+    log.say("a b c d e", derived=True)
+    assert seqs(index, "a/b/c/d/e") == seqs(index, "a/b/c/d/e*") == []
+    assert seqs(index, "a/b/c/d/e", derived=True) == [3]
+
+
+def test_what_is_left_out_is_estimated_where_it_is_too_common_to_check(index: Index, log: Log) -> None:
+    for n in range(4 * CHECKED):
+        log.say("one two three" if n % 4 else "one two, two three")
+    index.catch_up()
+    found = search(index, 'one -"one two three"', limit=5_000)
+    assert (found.total, found.exact) == (CHECKED, False)
+    assert all(hit.snippet == "one two, two three" for hit in found.hits)
+
+
 def test_a_beginning_of_very_many_words_is_looked_up_in_part_and_says_so(index: Index, log: Log) -> None:
     for n in range(50):
         log.say(" ".join(f"x{n * 100 + word}" for word in range(100)))
@@ -282,7 +312,7 @@ def test_a_hit_tells_the_line_to_page_to(index: Index, log: Log) -> None:
 
 def test_a_credential_shows_in_no_snippet_wherever_the_text_is_cut(tmp_path: Path, log: Log) -> None:
     key = "BEGIN" + "k" * 15_000 + "END"
-    log.say("x " * 16_000 + key + " the needle " + "y " * 40_000)
+    log.say("x " * 15_500 + key + " the needle " + "y " * 40_000)
     with Opened(tmp_path, log, veil=lambda text: text.replace(key, "[REDACTED]"), name="veiled.db") as index:
         (hit,) = search(index, "needle").hits
         assert "needle" in hit.snippet

@@ -75,6 +75,14 @@ def test_what_is_no_export_or_a_newer_one_is_refused_with_a_word(elsewhere: Stor
     assert elsewhere.conversations() == []
 
 
+@pytest.mark.parametrize("kept", [1, 4, -1])
+def test_an_export_that_was_cut_short_is_refused(store: Store, elsewhere: Store, kept: int) -> None:
+    lines = travelled(list(portable.export(store, filled(store))))
+    with pytest.raises(StoreError, match="cut short"):
+        portable.restore(elsewhere, lines[:kept])
+    assert elsewhere.conversations() == []
+
+
 def test_a_damaged_blob_in_an_export_is_refused(store: Store, elsewhere: Store) -> None:
     lines = travelled(list(portable.export(store, filled(store))))
     for line in lines:

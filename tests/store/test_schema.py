@@ -8,6 +8,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -230,3 +231,21 @@ def test_several_who_open_an_empty_place_at_once_all_get_a_store(store_url: str)
     assert failed == []
     with open_store(store_url) as store:
         assert {store.conversation(session).tip for session in opened} == set(opened)
+
+
+def test_who_makes_a_store_waits_for_someone_who_is_making_it_too(tmp_path: Path) -> None:
+    path = tmp_path / "store.db"
+    opened: list[str] = []
+
+    def open_it() -> None:
+        with open_store(path) as store:
+            opened.append(store.open_session())
+
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")  # SQLite by itself would not wait for this one to write ahead
+        thread = threading.Thread(target=open_it)
+        thread.start()
+        thread.join(0.3)  # it cannot be done yet
+        other.execute("ROLLBACK")
+        thread.join()
+    assert len(opened) == 1

@@ -51,10 +51,10 @@ def mend(url: str | None, found: Checkup, backup: Path | None) -> Mended:
         try:
             with screen.progress("mending", messages_in(store)) as progress:
                 mended = care.repair(store, target, progress)
-        except FileExistsError:
-            raise Failed(f"{target} is there already; name another file for the backup. Nothing was changed.") from None
         except OSError as error:
-            raise Failed(f"the backup {target} could not be written: {why(error)}. Nothing was changed.") from None
+            raise Failed(
+                f"the backup {target} could not be written: {why(error)}. Nothing was changed; name another place."
+            ) from None
     return Mended((target,), (*done, *mended.done))
 
 

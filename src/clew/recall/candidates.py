@@ -15,6 +15,9 @@ from clew.recall.words import Piece, pair_of
 
 PIECES = 16
 """Pieces of a phrase that are looked up. What has these in a row is rare enough to be checked word by word."""
+TELLING_PAIRS = 3
+"""Pairs that leave so little that of the words only the longest is looked up: those of a path are in half of all texts.
+"""
 
 Lookup = tuple[bytes, ...]
 """Keys any of which will do; one that ends in `*` stands for all that begin like it."""
@@ -49,16 +52,18 @@ def candidates(plan: Plan, answer: Answer) -> BitMap:
 
 def _of_phrase(pieces: Sequence[Piece], is_open: bool, derived: bool) -> Iterator[Lookup]:
     last = len(pieces) - 1
+    pairs = [place for place in range(1, len(pieces)) if not (pieces[place].is_cjk and pieces[place - 1].is_cjk)]
+    longest = max(range(len(pieces)), key=lambda place: len(pieces[place].text))
     for place, piece in enumerate(pieces):
-        if is_open and place == last:
-            yield _prefix(piece.text, derived)
-            return
         if piece.joined:
             yield word_keys(pieces[place - 1].text + piece.text, derived)
-        elif place == last or not pieces[place + 1].joined:
+        elif is_open and place == last:
+            yield _prefix(piece.text, derived)
+        elif (len(pairs) < TELLING_PAIRS or place == longest) and not (place < last and pieces[place + 1].joined):
             yield word_keys(piece.text, derived)
-        if place and not (piece.is_cjk and pieces[place - 1].is_cjk):
-            yield pair_keys(pair_of(pieces[place - 1].text, piece.text))
+    for place in pairs:
+        if not (is_open and place == last):
+            yield pair_keys(pair_of(pieces[place - 1].text, pieces[place].text))
 
 
 def _prefix(text: str, derived: bool) -> Lookup:

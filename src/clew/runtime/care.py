@@ -57,7 +57,7 @@ def back_up(store: Store, target: Path) -> None:
         target.chmod(0o600)
         for conversation in store.conversations():
             for line in portable.export(store, conversation.id):
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+                file.write(json.dumps(line) + "\n")
 
 
 def backup_beside(store: Store, folder: Path) -> Path:

@@ -9,7 +9,7 @@ from clew.store.blobs import Files, Rows
 from clew.store.database import Database
 from clew.store.sqlite import Sqlite
 from clew.store.store import Store
-from clew.store.trouble import Unreachable
+from clew.store.trouble import StoreDamaged, Unreachable
 
 INDEX = "-index"
 """What the search index is called beside the store it is made from."""
@@ -36,12 +36,23 @@ def open_store(url: str | Path) -> Store:
         database: Database = Postgres(address, schema=schema)
         return Store(database, Rows(database), lambda: Postgres(address, schema=schema + INDEX))
     path = file_of(url)
+    _refuse_emptied(path)
     return Store(Sqlite(path), Files(beside(path, BLOBS)), lambda: Sqlite(beside(path, INDEX), durable=False))
 
 
 def beside(path: Path, ending: str) -> Path:
     """What stands beside an SQLite store."""
     return path.with_name(path.name + ending)
+
+
+def _refuse_emptied(path: Path) -> None:
+    """A file of no bytes is a new store, but not where the blobs or the index of an old one lie beside it."""
+    left = [beside(path, ending) for ending in (BLOBS, INDEX) if beside(path, ending).exists()]
+    if left and path.exists() and path.stat().st_size == 0:
+        raise StoreDamaged(
+            f"{path} is empty, though {left[0].name} beside it shows that it was not. Nothing was changed: put a "
+            "backup in its place, or move all of it away to begin anew."
+        )
 
 
 def is_server(url: str | Path) -> bool:

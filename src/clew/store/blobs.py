@@ -90,8 +90,10 @@ class Files:
             if path.exists() and path.stat().st_size == len(data):
                 os.utime(path)  # wanted again: not to be collected now
                 return name
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            path.parent.mkdir(mode=0o700, exist_ok=True)
+            for folder in (self.folder, path.parent):
+                if not folder.exists():
+                    folder.mkdir(mode=0o700, exist_ok=True)
+                    _sync_folder(folder.parent)
             self._write(path, data)
         except OSError as error:
             kind = _KINDS.get(error.errno or 0, StoreError)
@@ -136,8 +138,7 @@ class Files:
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(beside, path)
-            for folder in (path.parent, self.folder):
-                _sync_folder(folder)
+            _sync_folder(path.parent)
         except BaseException:
             Path(beside).unlink(missing_ok=True)
             raise

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from clew.facts.session import Origin
@@ -83,16 +83,18 @@ def forget(store: Store, session: str, *, reason: str) -> Forgotten:
     """
     names = family_of(store, session)
     messages = 0
-    loose: list[str] = []
+    loose: dict[str, float] = {}
     with store.database.write() as work:
+        for table in ("content", "blob"):  # whoever is about to say the same again waits, and then keeps it anew
+            store.database.lock_table(work, table)
         for name in names:
             count, blobs = _forget(work, name, reason)
             messages += count
-            loose += blobs
+            loose |= {blob: max(at, loose.get(blob, 0.0)) for blob, at in blobs.items()}
         _drop_unused_content(work)
         gone = _drop_unused_blobs(work, loose)
-    for name in gone:
-        store.shelf.remove(name)
+        for name in gone:
+            store.shelf.remove(name)
     store.database.settle()
     return Forgotten(tuple(names), messages, len(gone))
 
@@ -128,12 +130,17 @@ def collect(store: Store, *, older_than: float = DAY, dry_run: bool = False) -> 
     return sorted(unused | stray)
 
 
-def _forget(work: Work, name: str, reason: str) -> tuple[int, list[str]]:
+def _forget(work: Work, name: str, reason: str) -> tuple[int, dict[str, float]]:
     number = chain.head_of(work, name).number
     seqs = [row[0] for row in work.all("SELECT seq FROM message WHERE conversation = ?", (number,))]
-    blobs: list[str] = []
+    blobs: dict[str, float] = {}
     for part in in_parts(seqs):
-        blobs += [row[0] for row in work.all(f"SELECT name FROM blob_use WHERE message IN ({marks(part)})", part)]
+        for blob, at in work.all(
+            "SELECT u.name, MAX(m.at) FROM blob_use u JOIN message m ON m.seq = u.message "
+            f"WHERE u.message IN ({marks(part)}) GROUP BY u.name",
+            part,
+        ):
+            blobs[blob] = max(at, blobs.get(blob, 0.0))
         work.run(f"DELETE FROM blob_use WHERE message IN ({marks(part)})", part)
         work.run(f"DELETE FROM opening WHERE message IN ({marks(part)})", part)
     work.run("DELETE FROM opening WHERE session IN (SELECT id FROM session WHERE conversation = ?)", (number,))
@@ -152,8 +159,14 @@ def _drop_unused_content(work: Work) -> None:
     work.run(f"DELETE FROM content WHERE {_UNSAID}")
 
 
-def _drop_unused_blobs(work: Work, names: Sequence[str]) -> list[str]:
-    gone = [name for name in dict.fromkeys(names) if not work.one("SELECT 1 FROM blob_use WHERE name = ?", (name,))]
+def _drop_unused_blobs(work: Work, loose: Mapping[str, float]) -> list[str]:
+    """Those that nothing else points to, and that no one put there again since: he may be about to point to them."""
+    gone = [
+        name
+        for name, at in loose.items()
+        if not work.one("SELECT 1 FROM blob_use WHERE name = ?", (name,))
+        and not work.one("SELECT 1 FROM blob WHERE name = ? AND at > ?", (name, at))
+    ]
     work.many("DELETE FROM blob WHERE name = ?", [(name,) for name in gone])
     return gone
 

@@ -87,7 +87,9 @@ def open_conversation(
         (name, about.title, about.cwd, about.model, json.dumps(about.tags), about.source, origin.value, parent, moment,
          f"{name}.0", seed),
     )  # fmt: skip
-    if row is None or work.one("SELECT 1 FROM session WHERE id = ?", (name,)):
+    if row is None or work.one(
+        "SELECT 1 FROM session WHERE id = ? UNION ALL SELECT 1 FROM conversation WHERE id = ?", (name, f"{name}.0")
+    ):
         raise SessionBusy(f"there is a conversation {name} already; go on with it, or choose another id.")
     head = Head(row[0], name, f"{name}.0")
     _open_session(work, head, 0, parent, origin, system, 0, [item.seq for item in opening], {}, moment)

@@ -68,6 +68,10 @@ class Database(ABC):
         """Keep every other process from changing the shape of things until this transaction ends."""
         return  # a writer has the whole file to itself, where it is a file
 
+    def lock_table(self, work: Work, name: str) -> None:  # noqa: ARG002
+        """Let no one else write to a table until this transaction ends."""
+        return  # a writer has the whole file to itself, where it is a file
+
     @abstractmethod
     def integrity(self, work: Work) -> list[str]:
         """What the engine itself finds broken in its files."""

@@ -24,7 +24,15 @@ _CALL = (
 
 
 def export(store: Store, session: str) -> Iterator[dict[str, Any]]:
-    """The lines of one conversation: what it is, its messages, its sessions, its blobs, its calls."""
+    """The lines of one conversation: what it is, its messages, its sessions, its blobs, its calls, and their number."""
+    count = 0
+    for line in _lines(store, session):
+        count += 1
+        yield line
+    yield {"end": count}
+
+
+def _lines(store: Store, session: str) -> Iterator[dict[str, Any]]:
     with store.database.read() as work:
         head = chain.head_of(work, session)
         about = chain.conversations(work, id_=head.conversation)[0]
@@ -80,6 +88,8 @@ def restore(store: Store, lines: Iterable[dict[str, Any]]) -> tuple[str, bool]:
         raise StoreError(
             f"this export has format {first['version']}; this clew reads up to {VERSION}. Use a newer clew."
         )
+    if not rest or rest[-1].get("end") != len(rest):
+        raise StoreError(f"the export of {first.get('id')} was cut short: its last line is missing. Export it again.")
     said = [line for line in rest if "message" in line]
     prepared = log.prepare([line["message"] for line in said], store.shelf)
     for line in rest:
@@ -99,6 +109,7 @@ def restore(store: Store, lines: Iterable[dict[str, Any]]) -> tuple[str, bool]:
                 _session(work, number, line, seqs)
             elif "call" in line:
                 _call(work, number, line["call"])
+        work.run("DELETE FROM tombstone WHERE id = ?", (first["id"],))
         _seed(work, number, first["id"])
         log.relink(work, number, -1)
     return first["id"], True

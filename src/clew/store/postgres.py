@@ -72,6 +72,9 @@ class Postgres(Database):
         row = work.one("SELECT EXTRACT(EPOCH FROM clock_timestamp())::DOUBLE PRECISION")
         return float(row[0]) if row else 0.0
 
+    def lock_table(self, work: Work, name: str) -> None:
+        work.run(f"LOCK TABLE {_quoted(name)} IN SHARE ROW EXCLUSIVE MODE")
+
     def has_table(self, work: Work, name: str) -> bool:
         found = work.one("SELECT 1 FROM pg_tables WHERE schemaname = ? AND tablename = ?", (self.schema, name))
         return found is not None
