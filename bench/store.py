@@ -17,7 +17,7 @@ from statistics import median
 from typing import Any
 
 from clew.store.address import open_store
-from clew.store.lineage import spelled
+from clew.store.spelling import spelled
 from clew.store.store import Store
 from speed import RECORDED, history
 

@@ -131,6 +131,21 @@ def test_the_best_is_found_among_thousands_however_old_it_is(index: Index, log: 
     assert found.total == 6 * POOL + 2
 
 
+def test_a_message_with_all_words_is_found_though_each_is_common(index: Index, log: Log) -> None:
+    best = log.say("parser tokenizer window")
+    for word in ("parser", "tokenizer", "window"):
+        for _ in range(2 * POOL):
+            log.say(word)
+    index.catch_up()
+    assert search(index, "parser tokenizer window").hits[0].seq == best
+
+
+def test_a_word_is_marked_only_where_it_stands_alone(index: Index, log: Log) -> None:
+    log.say("parsers, reparser, parser2 and the parser")
+    (hit,) = search(index, "parser").hits
+    assert hit.marks == ((35, 41),)
+
+
 def test_of_equal_messages_the_newest_comes_first(index: Index, log: Log) -> None:
     for _ in range(5):
         log.say("same words")
@@ -285,7 +300,7 @@ def test_a_snippet_shows_the_place_as_it_was_written(index: Index, log: Log) -> 
 
 def test_marks_are_right_where_some_signs_grow_and_others_shrink(index: Index, log: Log) -> None:
     log.say("ß ﷺ e\u0301e\u0301e\u0301 ﬁ ｶﾞ the needle é")
-    log.say("ßee\u0301 the thread")  # one grows, one shrinks: as long as before
+    log.say("ß the thread e\u0301")  # one grows, one shrinks: as long as before, but shifted in between
     for word in ("needle", "thread"):
         (hit,) = search(index, word).hits
         assert [hit.snippet[start:end] for start, end in hit.marks] == [word]

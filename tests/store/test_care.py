@@ -186,3 +186,22 @@ def test_only_blobs_that_nothing_points_to_and_no_one_wanted_lately_are_collecte
     with pytest.raises(NotFound):
         store.read_blob(loose)
     assert findings(store) == []
+
+
+def test_a_big_text_forgotten_while_someone_waits_to_say_it_again_is_kept_anew(store: Store) -> None:
+    big = user("the same big text\n" * 4_000)
+    first, second = store.open_session(), store.open_session()
+    store.append(first, [big])
+    put, forgotten = store.shelf.put, []
+
+    def put_then_forgotten(data: bytes) -> str:
+        name = put(data)
+        if not forgotten:
+            forgotten.append(care.forget(store, first, reason="asked"))
+        return name
+
+    store.shelf.put = put_then_forgotten  # type: ignore[method-assign]
+    store.append(second, [big])
+    assert forgotten[0].blobs == 1
+    assert [said.message for said in store.messages(second)] == [big]
+    assert findings(store) == []

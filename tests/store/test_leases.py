@@ -101,7 +101,7 @@ def test_giving_back_a_lost_lease_leaves_the_new_holders_alone(store: Store, oth
 
 def test_a_lease_from_another_machine_is_only_over_when_it_runs_out(store: Store, other: Store) -> None:
     session = store.open_session()
-    store.owner = "elsewhere/4026531836/999999999/abcdef00"  # that we have no such process says nothing about theirs
+    store._owner = "elsewhere/4026531836/999999999/abcdef00"  # that we have no such process says nothing about theirs
     held = store.hold(session, seconds=60)
     held.__enter__()
     with pytest.raises(SessionBusy, match="999999999 on elsewhere"):

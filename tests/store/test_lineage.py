@@ -15,14 +15,12 @@ from clew.store.lineage import (
     Insert,
     Keep,
     Revise,
-    fingerprint,
     line_up,
     link,
     links,
     pointers,
-    read_back,
-    spelled,
 )
+from clew.store.spelling import fingerprint, read_back, spelled
 
 # surrogates and NUL included: agents cut text in the middle of an emoji
 text = st.text(st.characters(), max_size=20)

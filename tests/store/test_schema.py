@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -20,8 +19,9 @@ from clew.store.address import _with_schema, file_of, is_server, open_store
 from clew.store.check import findings
 from clew.store.database import Database, Work
 from clew.store.ledger import Call
-from clew.store.lineage import fingerprint, links
+from clew.store.lineage import links
 from clew.store.postgres import Postgres
+from clew.store.spelling import fingerprint, spelled
 from clew.store.sqlite import Sqlite
 from clew.store.store import Store
 from clew.store.trouble import NewerSchema, StoreError
@@ -78,14 +78,14 @@ def fill(work: Work) -> None:
         )
     chains: list[bytes | None] = [*links(b"", map(fingerprint, SAID)), None]
     for place, message in enumerate([*SAID, SUMMARY]):
-        body = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+        body = spelled(message)
         is_said = message is not SUMMARY
         hash_ = hashlib.blake2b(body, digest_size=16).digest() if len(body) > 512 else None
         if hash_:
             work.run("INSERT INTO content (hash, body) VALUES (?, ?)", (hash_, body))
         work.run(
-            "INSERT INTO message (conversation, place, hash, chain, at, role, tool, derived, standing, body, content) "
-            "VALUES (1, ?, ?, ?, 1.0, ?, '', ?, ?, ?, ?)",
+            "INSERT INTO message (conversation, place, hash, chain, at, role, tool, derived, standing, knot, "
+            "body, content) VALUES (1, ?, ?, ?, 1.0, ?, '', ?, ?, 1, ?, ?)",
             (min(place, 2), fingerprint(message), chains[place], message["role"], int(not is_said), int(is_said),
              None if hash_ else body, hash_),
         )  # fmt: skip

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, takewhile
+from typing import Any
 
 from clew.store.chain import LATEST, Head, Item, first_of, line, open_with, opened_with, reseed, view
-from clew.store.database import Work
+from clew.store.database import Row, Work
 from clew.store.lineage import Drop, Insert, Keep, Revise, Step, line_up, links
 from clew.store.log import Prepared, end_of, in_parts, make_room, marks, relink, set_aside, write, write_at
+
+ALIKE = 20
+"""Conversations that begin alike and are looked into for how far that goes: the newest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +30,31 @@ class Aligned:
     """Messages that the list no longer has; they stay in the log."""
 
 
-def align(work: Work, head: Head, handed: Sequence[Prepared]) -> Aligned:
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A list that was handed back. All of it is hashed; only what is new in it is made ready to be written."""
+
+    messages: Sequence[Mapping[str, Any]]
+    prints: Sequence[bytes]
+    roles: Sequence[str]
+    ready: Callable[[Sequence[Mapping[str, Any]]], list[Prepared]]
+
+    def behind(self, place: int) -> Handed:
+        """The rest of it."""
+        return Handed(self.messages[place:], self.prints[place:], self.roles[place:], self.ready)
+
+    def at(self, places: Sequence[int]) -> list[Prepared]:
+        """Some of it, ready to be written."""
+        return self.ready([self.messages[place] for place in places])
+
+    def last(self, count: int) -> list[Prepared]:
+        """The end of it, ready to be written."""
+        return self.ready(self.messages[len(self.messages) - count :])
+
+
+def align(work: Work, head: Head, handed: Handed) -> Aligned:
     """Write what is new in the list. It may be the whole conversation, or what its newest session shows the model."""
-    prints = [message.hash for message in handed]
+    prints = handed.prints
     first = first_of(work, head)
     begun = opened_with(work, first)
     end = end_of(work, head.number)
@@ -39,39 +65,55 @@ def align(work: Work, head: Head, handed: Sequence[Prepared]) -> Aligned:
         if seen_too > shared or (seen_too == shared and _is_like(seen, [*begun, *line(work, head.number)], prints)):
             return _against(work, head, head.tip, handed, seen, seen_too)
     if not end.chain or end.chain in links(b"", prints[:shared])[-1:]:  # the list goes on where the log ends
-        write(work, head.number, handed[shared:], end)
-        return Aligned(head.tip, added=len(handed) - shared)
+        new = len(prints) - shared
+        write(work, head.number, handed.last(new), end)
+        return Aligned(head.tip, added=new)
     return _against(work, head, first, handed, [*begun, *line(work, head.number)], shared)
 
 
-def recognise(work: Work, chains: Sequence[bytes]) -> tuple[int, int] | None:
-    """The conversation that shares the longest beginning with a list, by its number, and how many messages that is."""
+def recognise(work: Work, prints: Sequence[bytes], conversation: int | None = None) -> tuple[int, int] | None:
+    """The conversation that shares the longest beginning with a list, by its number, and how many messages that is.
+
+    The last knot that the list has says which conversation, and from there on each message is compared.
+    """
+    chains = links(b"", prints)
+    only, which = ("", ()) if conversation is None else ("AND conversation = ?", (conversation,))
     for part in reversed(in_parts(chains)):
-        found = work.all(
-            f"SELECT chain, conversation FROM message WHERE standing = 1 AND chain IN ({marks(part)})", list(part)
+        knots = work.all(
+            "SELECT chain, conversation, place, seq FROM message "
+            f"WHERE knot = 1 AND standing = 1 AND chain IN ({marks(part)}) {only} ORDER BY seq DESC",
+            (*part, *which),
         )
-        if found:
-            length = {chain: place for place, chain in enumerate(chains, 1)}
-            best, number = max((length[bytes(chain)], number) for chain, number in found)
-            return number, best
+        if knots:
+            length = {chain: count for count, chain in enumerate(chains, 1)}
+            last = max(length[bytes(chain)] for chain, *_ in knots)
+            alike = [knot[1:] for knot in knots if length[bytes(knot[0])] == last][:ALIKE]
+            known, number = max((last + _on_from(work, knot, prints[last:]), knot[0]) for knot in alike)
+            return number, known
     return None
 
 
+def _on_from(work: Work, knot: Row, prints: Sequence[bytes]) -> int:
+    """How many more messages of the list stand behind a knot."""
+    rows = work.all(
+        "SELECT hash FROM message WHERE conversation = ? AND (place, seq) > (?, ?) AND standing = 1 "
+        "ORDER BY place, seq LIMIT ?",
+        (*knot, len(prints)),
+    )
+    same = (bytes(hash_) == print_ for (hash_,), print_ in zip(rows, prints, strict=False))
+    return sum(1 for _ in takewhile(bool, same))
+
+
 def _known_of_whole(work: Work, head: Head, begun: Sequence[Item], prints: Sequence[bytes], end: bytes) -> int:
-    """How many messages the list begins with are the conversation's: by halving, for a link holds all before it."""
+    """How many messages the list begins with are the conversation's."""
     chains = links(b"", prints)
     if end in chains:
         return chains.index(end) + 1
-    low = _in_common(begun, prints)
-    high = len(chains) if low == len(begun) else low
-    while low < high:
-        middle = (low + high + 1) // 2
-        known = work.one(
-            "SELECT 1 FROM message WHERE chain = ? AND conversation = ? AND standing = 1",
-            (chains[middle - 1], head.number),
-        )
-        low, high = (middle, high) if known else (low, middle - 1)
-    return low
+    shared = _in_common(begun, prints)
+    if shared < len(begun):
+        return shared
+    found = recognise(work, prints, head.number)
+    return found[1] if found else shared + _on_from(work, (head.number, -1, -1), prints[shared:])
 
 
 def _in_common(known: Sequence[Item], prints: Sequence[bytes]) -> int:
@@ -89,22 +131,16 @@ def _strange(known: Sequence[Item], prints: Sequence[bytes]) -> int:
     return (ours - theirs).total() + (theirs - ours).total()
 
 
-def _against(
-    work: Work, head: Head, session: str, handed: Sequence[Prepared], items: Sequence[Item], shared: int
-) -> Aligned:
+def _against(work: Work, head: Head, session: str, handed: Handed, items: Sequence[Item], shared: int) -> Aligned:
     """Make a session's view what the list says; the first session's is the whole conversation."""
-    known, rest = items[shared:], handed[shared:]
-    if not rest:
+    known, rest = items[shared:], handed.behind(shared)
+    if not rest.messages:
         return Aligned(head.tip)  # a beginning, sent again: nothing new
-    steps = line_up(
-        [item.hash for item in known],
-        [message.hash for message in rest],
-        ([item.role for item in known], [message.role for message in rest]),
-    )
+    steps = line_up([item.hash for item in known], rest.prints, ([item.role for item in known], rest.roles))
     tail = _tail_of(steps)  # what only comes behind everything known is no rewrite, just more
     if len(steps) > tail:
         _rewrite(work, head, session, items[:shared], known, rest, steps[: len(steps) - tail])
-    write(work, head.number, rest[len(rest) - tail :], end_of(work, head.number))
+    write(work, head.number, rest.last(tail), end_of(work, head.number))
     kinds = Counter(type(step) for step in steps)
     return Aligned(head.tip, added=kinds[Insert], revised=kinds[Revise], dropped=kinds[Drop])
 
@@ -115,7 +151,7 @@ def _rewrite(
     session: str,
     before: Sequence[Item],
     known: Sequence[Item],
-    handed: Sequence[Prepared],
+    handed: Handed,
     steps: Sequence[Step],
 ) -> None:
     """Known messages were edited, dropped, or got others between them."""
@@ -126,7 +162,7 @@ def _rewrite(
     after = 0  # how many of the known ones lie behind us
     for is_new, run in groupby(steps, lambda step: isinstance(step, Insert)):
         if is_new:
-            fresh = [handed[step.new] for step in run if isinstance(step, Insert)]
+            fresh = handed.at([step.new for step in run if isinstance(step, Insert)])
             if after >= ends:
                 place = _place_of(work, known[after].seq)
                 changed.append(place)
@@ -146,7 +182,7 @@ def _rewrite(
                 case Keep(old, _):
                     opening += [known[old].seq] if known[old].opening else []
                 case Revise(old, new):
-                    seq = _revise(work, head, known[old], handed[new])
+                    seq = _revise(work, head, known[old], *handed.at([new]))
                     changed.append(_place_of(work, seq))
                     opening += [seq] if known[old].opening else []
                 case Drop(old) if is_whole or not known[old].opening:

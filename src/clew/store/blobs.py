@@ -70,6 +70,9 @@ class Shelf(Protocol):
     def get(self, name: str) -> bytes:
         """The bytes of that name; NotFound when there are none."""
 
+    def has(self, name: str) -> bool:
+        """Whether there is one of that name."""
+
     def names(self) -> Iterator[tuple[str, float]]:
         """Every name there is, with the time it was last wanted."""
 
@@ -110,6 +113,9 @@ class Files:
             raise NotFound(f"there is no blob {name}: it was forgotten, or its file was removed by hand.") from None
         except OSError as error:
             raise StoreError(f"blob {name} cannot be read: {error.strerror}.") from error
+
+    def has(self, name: str) -> bool:
+        return self._path(name).exists()
 
     def names(self) -> Iterator[tuple[str, float]]:
         for path in sorted(self.folder.glob("??/*")):
@@ -166,6 +172,10 @@ class Rows:
         if row is None:
             raise NotFound(f"there is no blob {name[:80]}: it was forgotten, or removed by hand.")
         return bytes(row[0])
+
+    def has(self, name: str) -> bool:
+        with self._database.read() as work:
+            return work.one("SELECT 1 FROM blob_data WHERE name = ?", (name,)) is not None
 
     def names(self) -> Iterator[tuple[str, float]]:
         with self._database.read() as work:

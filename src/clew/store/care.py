@@ -10,8 +10,8 @@ from clew.facts.session import Origin
 from clew.store import chain, log
 from clew.store.blobs import Shelf
 from clew.store.database import Work
-from clew.store.lineage import fingerprint, read_back, spelled
 from clew.store.log import in_parts, marks, relink
+from clew.store.spelling import fingerprint, read_back, spelled
 from clew.store.store import Store
 from clew.store.values import Conversation
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clew.facts.session import Origin
 from clew.store.database import Row, Work
 from clew.store.lineage import links, pointers
-from clew.store.log import COLUMNS, Prepared, end_of, set_aside, write_at
+from clew.store.log import COLUMNS, Prepared, end_of, set_aside, word, write_at
 from clew.store.trouble import NotFound, SessionBusy
 from clew.store.values import Conversation, SessionRecord
 
@@ -79,13 +79,13 @@ def open_conversation(
 ) -> str:
     """A new conversation with its first session, whose id is returned."""
     moment = time.time() if at is None else at
-    name = id_ or _new_id(moment)
+    name = word(id_ or _new_id(moment))
     seed = links(b"", (item.hash for item in opening))[-1] if opening else b""
     row = work.one(
         "INSERT INTO conversation (id, title, cwd, model, tags, source, origin, parent, created, tip, seed) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING number",
-        (name, about.title, about.cwd, about.model, json.dumps(about.tags), about.source, origin.value, parent, moment,
-         f"{name}.0", seed),
+        (name, word(about.title), word(about.cwd), word(about.model), json.dumps(about.tags), word(about.source),
+         origin.value, parent, moment, f"{name}.0", seed),
     )  # fmt: skip
     if row is None or work.one(
         "SELECT 1 FROM session WHERE id = ? UNION ALL SELECT 1 FROM conversation WHERE id = ?", (name, f"{name}.0")
@@ -99,7 +99,7 @@ def open_conversation(
 def describe(work: Work, head: Head, changes: Mapping[str, Any]) -> None:
     """Change what belongs to the conversation."""
     for field, value in changes.items():
-        told = json.dumps(value) if field == "tags" else value
+        told = json.dumps(value) if field == "tags" else word(value)
         work.run(f"UPDATE conversation SET {field} = ? WHERE number = ?", (told, head.number))
 
 

@@ -8,8 +8,9 @@ from enum import StrEnum
 
 from clew.store.blobs import Shelf, name_of
 from clew.store.database import Work
-from clew.store.lineage import digest, fingerprint, link
+from clew.store.lineage import digest, link
 from clew.store.log import COLUMNS, in_parts, marks, stored
+from clew.store.spelling import fingerprint
 from clew.store.store import Store
 from clew.store.trouble import StoreDamaged, StoreError
 

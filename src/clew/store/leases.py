@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import socket
+from collections.abc import Callable
 from enum import StrEnum
 
 from clew.store.database import Work
@@ -25,13 +26,20 @@ def new_owner() -> str:
     return f"{_machine()}/{os.getpid()}/{secrets.token_hex(4)}"
 
 
-def take(work: Work, conversation: int, purpose: Purpose, *, owner: str, seconds: float, now: float) -> None:
+def is_ours(owner: str) -> bool:
+    """Whether it is this process's."""
+    return owner.rsplit("/", 2)[1] == str(os.getpid())
+
+
+def take(
+    work: Work, conversation: int, purpose: Purpose, *, owner: str, seconds: float, now: Callable[[Work], float]
+) -> None:
     """Take or renew the lease, or say who has it."""
     refuse_others(work, conversation, (purpose,), owner=owner, now=now)
     work.run(
         "INSERT INTO lease (conversation, purpose, owner, until) VALUES (?, ?, ?, ?) "
         "ON CONFLICT (conversation, purpose) DO UPDATE SET owner = excluded.owner, until = excluded.until",
-        (conversation, purpose.value, owner, now + seconds),
+        (conversation, purpose.value, owner, now(work) + seconds),
     )
 
 
@@ -41,22 +49,21 @@ def give_back(work: Work, conversation: int, purpose: Purpose, *, owner: str) ->
     )
 
 
-def refuse_others(work: Work, conversation: int, purposes: tuple[Purpose, ...], *, owner: str, now: float) -> None:
+def refuse_others(
+    work: Work, conversation: int, purposes: tuple[Purpose, ...], *, owner: str, now: Callable[[Work], float]
+) -> None:
     """Raise SessionBusy when someone else, alive, holds one of these leases."""
     for purpose, holder, until in work.all(
         "SELECT purpose, owner, until FROM lease WHERE conversation = ?", (conversation,)
     ):
-        if purpose in purposes and holder != owner and until > now and not _is_dead(holder):
+        if purpose not in purposes or holder == owner:
+            continue
+        left = until - now(work)
+        if left > 0 and not _is_dead(holder):
             raise SessionBusy(
                 f"another process ({_readable(holder)}) is {'writing to' if purpose == 'write' else 'compacting'} this "
-                f"session for up to {until - now:.0f} more seconds. Nothing was changed; try again then."
+                f"session for up to {left:.0f} more seconds. Nothing was changed; try again then."
             )
-
-
-def lost(work: Work, conversation: int, purpose: Purpose, *, owner: str) -> bool:
-    """Whether a lease that was held has gone to someone else."""
-    row = work.one("SELECT owner FROM lease WHERE conversation = ? AND purpose = ?", (conversation, purpose.value))
-    return row is None or row[0] != owner
 
 
 def _machine() -> str:

@@ -14,6 +14,8 @@ from typing import Any
 from clew.facts.usage import Cost, Usage
 from clew.store.database import Row, Work
 
+QUARTER = 900
+"""Seconds of a quarter of an hour: every time zone's midnight falls on one, so days add up wherever the person is."""
 PICO = Decimal(10) ** 12
 """Cost is stored in whole millionths of a millionth of a dollar."""
 
@@ -71,11 +73,11 @@ def record(work: Work, session: str, conversation: int, call: Call) -> None:
     at = time.time() if call.at is None else call.at
     usage, cost = call.usage, call.cost
     work.run(
-        "INSERT INTO call (session, conversation, at, hour, provider, model, purpose, failed, input, output, "
+        "INSERT INTO call (session, conversation, at, quarter, provider, model, purpose, failed, input, output, "
         "cache_read, cache_write, reasoning, cost, priced, tools, raw) "
         "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            session, conversation, at, int(at // 3600), call.provider, call.model, call.purpose, call.failed or None,
+            session, conversation, at, int(at // QUARTER), call.provider, call.model, call.purpose, call.failed or None,
             usage.input, usage.output, usage.cache_read, usage.cache_write, usage.reasoning,
             int(cost.usd * PICO) if cost else None, cost.priced if cost else None,
             json.dumps(call.tools), None if usage.raw is None else json.dumps(usage.raw, default=str),
@@ -95,9 +97,12 @@ def spent(
 ) -> list[Spent]:
     """The ledger added up. `family` takes in what the conversation delegated, at any depth."""
     where, values = _where(conversation, family, session, after, before)
-    column = {By.DAY: "l.hour", By.TOOL: "l.tools", By.CONVERSATION: "COALESCE(c.id, '(forgotten)')", By.ALL: "''"}.get(
-        by, f"l.{by.value}"
-    )
+    column = {
+        By.DAY: "l.quarter",
+        By.TOOL: "l.tools",
+        By.CONVERSATION: "COALESCE(c.id, '(forgotten)')",
+        By.ALL: "''",
+    }.get(by, f"l.{by.value}")
     rows = work.all(
         f"SELECT {column}, COUNT(*), COUNT(l.failed), CAST(SUM(l.input) AS BIGINT), CAST(SUM(l.output) AS BIGINT), "
         "CAST(SUM(l.cache_read) AS BIGINT), CAST(SUM(l.cache_write) AS BIGINT), CAST(SUM(l.reasoning) AS BIGINT), "
@@ -136,7 +141,7 @@ def _where(
 
 def _keys(by: By, value: Any) -> Iterable[str]:
     if by is By.DAY:
-        return (datetime.fromtimestamp(value * 3600).date().isoformat(),)  # the day where the person is
+        return (datetime.fromtimestamp(value * QUARTER).date().isoformat(),)  # the day where the person is
     if by is By.TOOL:
         return json.loads(value) or ("(none)",)
     return (str(value),)

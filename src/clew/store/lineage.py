@@ -2,45 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from hashlib import blake2b
-from typing import Any
 
 SIZE = 16
 """Bytes of a hash. 128 bits: no two of a thousand billion messages meet by chance."""
 
-_UNSAID = "cache_control"  # a client moves this mark to its newest messages; it says nothing
-_SPELL = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_SORTED = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-
-
-def spelled(message: Mapping[str, Any]) -> bytes:
-    """The message as bytes, in the order its keys came in."""
-    return _SPELL.encode(message).encode("utf-8", "surrogatepass")
-
-
-def read_back(body: bytes) -> Any:
-    """What `spelled` spelled."""
-    return json.loads(body.decode("utf-8", "surrogatepass"))
-
 
 def digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=SIZE).digest()
-
-
-def fingerprint(message: Mapping[str, Any]) -> bytes:
-    """The same for two messages that say the same, whatever the order of their keys and wherever cache marks stand."""
-    plain = _plain(message)
-    if plain is None:
-        plain = _SORTED.encode(message)
-        if _UNSAID in plain:
-            said = _without_marks(message)
-            plain = _plain(said) or _SORTED.encode(said)
-    return digest(plain.encode("utf-8", "surrogatepass"))
 
 
 def link(chain: bytes, print_: bytes) -> bytes:
@@ -147,19 +120,3 @@ def _is_edited_in_place(known: Sequence[bytes], handed: Sequence[bytes], same_ro
 def _same_at_the_end(one: Sequence[bytes], other: Sequence[bytes]) -> int:
     pairs = enumerate(zip(reversed(one), reversed(other), strict=False))
     return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
-
-
-def _plain(message: Mapping[str, Any]) -> str | None:
-    """A role and a text, as most messages are, need no spelling out."""
-    if len(message) != 2:
-        return None
-    role, content = message.get("role"), message.get("content")
-    return f"{role}\0{content}" if type(role) is str and type(content) is str and "\0" not in role else None
-
-
-def _without_marks(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _without_marks(inner) for key, inner in value.items() if key != _UNSAID}
-    if isinstance(value, list):
-        return [_without_marks(inner) for inner in value]
-    return value

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from clew.facts.messages import read_message
 from clew.store.blobs import OUTSIDE, POINTER, Shelf, put_back, take_out
 from clew.store.database import Row, Work
-from clew.store.lineage import digest, fingerprint, link, links, read_back, spelled
+from clew.store.lineage import digest, link, links
+from clew.store.spelling import read_back, spell, spelled
 from clew.store.trouble import StoreDamaged
 from clew.store.values import Stored
 
@@ -21,6 +22,9 @@ COLUMNS = (
     "m.seq, c.id, m.place, m.at, m.role, m.tool, m.derived, m.standing, m.body, m.content, m.outside "
     "FROM message m JOIN conversation c ON c.number = m.conversation"
 )
+KNOT = 32
+"""Messages from one knot in the thread to the next, at most; the end of every append is one too. A list that is handed
+back is recognised by the last knot it has."""
 AT_ONCE = 500
 """Values in one statement: well below what either database allows."""
 
@@ -55,7 +59,7 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
         read = read_message(raw, place)
         for call in read.calls:
             tools[call.id] = call.name
-        body = _spelled(raw, place)
+        body, print_ = _spelled(raw, place)
         outside: str | None = None
         blobs: tuple[tuple[str, int], ...] = ()
         if len(body) >= OUTSIDE:
@@ -63,7 +67,7 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
         if "blob:" in read.text:
             blobs += tuple((name, -1) for name in dict.fromkeys(POINTER.findall(read.text)))
         tool = (read.name or tools.get(read.call_id, "")) if read.is_result else ""
-        done.append(Prepared(fingerprint(raw), _word(read.role), _word(tool), read.call_id, body, outside, blobs))
+        done.append(Prepared(print_, word(read.role), word(tool), read.call_id, body, outside, blobs))
     return done
 
 
@@ -91,12 +95,13 @@ def chain_before(work: Work, conversation: int, place: int) -> bytes:
 
 def write(work: Work, conversation: int, said: Sequence[Prepared], end: Line, at: float | None = None) -> Line:
     """Write messages behind the end of the line; the new end."""
+    last = end.place + len(said) - 1
     chains = links(end.chain, (message.hash for message in said))
     moment = time.time() if at is None else at
     _keep_content(work, said)
     rows = [
-        _row(conversation, end.place + step, message, chain, moment, derived=0, standing=1)
-        for step, (message, chain) in enumerate(zip(said, chains, strict=True))
+        _row(conversation, place, message, chain, moment, knot=int(place % KNOT == 0 or place == last))
+        for place, message, chain in zip(range(end.place, last + 1), said, chains, strict=True)
     ]
     if any(message.blobs for message in said):
         for message, row in zip(said, rows, strict=True):
@@ -120,7 +125,8 @@ def write_at(
     moment = time.time() if at is None else at
     _keep_content(work, [message])
     stands = int(standing and not derived)
-    seq = _insert(work, _row(conversation, place, message, None, moment, derived=int(derived), standing=stands))
+    row = _row(conversation, place, message, None, moment, derived=int(derived), standing=stands, knot=stands)
+    seq = _insert(work, row)
     _note_blobs(work, message, seq, moment)
     return seq
 
@@ -170,9 +176,7 @@ def name_tool(work: Work, conversation: int, said: list[Prepared]) -> list[Prepa
         calls = read_message(read_back(_body(row[0], row[1], _content(work, row[1:])))).calls
         names = {call.id: call.name for call in calls} | names
     return [
-        message._replace(tool=_word(names.get(message.call_id, "")))
-        if message.call_id and not message.tool
-        else message
+        message._replace(tool=word(names.get(message.call_id, ""))) if message.call_id and not message.tool else message
         for message in said
     ]
 
@@ -212,17 +216,25 @@ def marks(values: Sequence[Any]) -> str:
 
 
 _FIELDS = (
-    "(conversation, place, hash, chain, at, role, tool, derived, standing, body, content, outside) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "(conversation, place, hash, chain, at, role, tool, derived, standing, knot, body, content, outside) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 def _row(
-    conversation: int, place: int, message: Prepared, chain: bytes | None, at: float, *, derived: int, standing: int
+    conversation: int,
+    place: int,
+    message: Prepared,
+    chain: bytes | None,
+    at: float,
+    *,
+    knot: int,
+    derived: int = 0,
+    standing: int = 1,
 ) -> tuple[Any, ...]:
     short = len(message.body) <= INLINE
     return (
-        conversation, place, message.hash, chain, at, message.role, message.tool, derived, standing,
+        conversation, place, message.hash, chain, at, message.role, message.tool, derived, standing, knot,
         message.body if short else None, None if short else digest(message.body), message.outside,
     )  # fmt: skip
 
@@ -277,15 +289,15 @@ def _uses(work: Work, seqs: Sequence[int]) -> dict[int, list[str]]:
     return found
 
 
-def _word(text: str) -> str:
+def word(text: str) -> str:
     """A role or a tool's name as both databases can hold it; the message itself keeps every character."""
     return text if text.isascii() and "\0" not in text else text.encode(errors="replace").decode().replace("\0", "?")
 
 
-def _spelled(raw: Mapping[str, Any], place: int) -> bytes:
+def _spelled(raw: Mapping[str, Any], place: int) -> tuple[bytes, bytes]:
     try:
-        return spelled(raw)
-    except (TypeError, ValueError) as wrong:
+        return spell(raw)
+    except (TypeError, ValueError, RecursionError) as wrong:
         raise ValueError(f"message {place} cannot be stored: {wrong}; hand in plain JSON values") from None
 
 

@@ -18,7 +18,7 @@ FORMAT = "clew-conversation"
 VERSION = 1
 
 _CALL = (
-    "session, at, hour, provider, model, purpose, failed, input, output, cache_read, cache_write, reasoning, cost, "
+    "session, at, quarter, provider, model, purpose, failed, input, output, cache_read, cache_write, reasoning, cost, "
     "priced, tools, raw"
 )
 

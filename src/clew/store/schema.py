@@ -24,10 +24,12 @@ LOG = (
     """CREATE TABLE message (
         seq {serial}, conversation {whole} NOT NULL REFERENCES conversation, place {whole} NOT NULL,
         hash {bytes} NOT NULL, chain {bytes}, at {real} NOT NULL, role TEXT NOT NULL, tool TEXT NOT NULL,
-        derived {whole} NOT NULL, standing {whole} NOT NULL, revised {whole}, body {bytes}, content {bytes},
-        outside TEXT {order})""",
+        derived {whole} NOT NULL, standing {whole} NOT NULL, knot {whole} NOT NULL, revised {whole},
+        body {bytes}, content {bytes}, outside TEXT {order})""",
     "CREATE INDEX message_line ON message (conversation, place, seq)",
-    "CREATE INDEX message_chain ON message (chain) WHERE standing = 1",
+    # Histories are recognised by their knots, not by every message: the index of all of them would be the larger half
+    # of what an append writes.
+    "CREATE INDEX message_knot ON message (chain) WHERE knot = 1 AND standing = 1",
     "{feed_index}",
     "CREATE TABLE content (hash {bytes} PRIMARY KEY, body {bytes} NOT NULL)",
     """CREATE TABLE opening (
@@ -53,7 +55,7 @@ LOG = (
 LEDGER = (
     """CREATE TABLE call (
         number {serial}, session TEXT NOT NULL, conversation {whole},
-        at {real} NOT NULL, hour {whole} NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
+        at {real} NOT NULL, quarter {whole} NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,
         purpose TEXT NOT NULL, failed TEXT, input {whole} NOT NULL, output {whole} NOT NULL,
         cache_read {whole} NOT NULL, cache_write {whole} NOT NULL,
         reasoning {whole} NOT NULL, cost {whole}, priced TEXT, tools TEXT NOT NULL, raw TEXT)""",

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
+from clew.facts.messages import read_message
 from clew.facts.session import Origin
 from clew.store import align, chain, leases, ledger, log
 from clew.store.align import Aligned
@@ -17,8 +18,8 @@ from clew.store.chain import About, Head
 from clew.store.database import Database, Work
 from clew.store.leases import Purpose
 from clew.store.ledger import By, Call, Spent
-from clew.store.lineage import fingerprint, links
 from clew.store.schema import migrate
+from clew.store.spelling import fingerprint
 from clew.store.trouble import SessionBusy
 from clew.store.values import Conversation, Mark, SessionRecord, Stored
 
@@ -42,12 +43,19 @@ class Store:
         self.database = database
         self.shelf = shelf
         self._open_beside = open_beside
-        self.owner = leases.new_owner()
+        self._owner = leases.new_owner()
         try:
             migrate(database)
         except BaseException:
             database.close()
             raise
+
+    @property
+    def owner(self) -> str:
+        """Who holds this store's leases: this process, not one that was forked from it."""
+        if not leases.is_ours(self._owner):
+            self._owner = leases.new_owner()
+        return self._owner
 
     # Conversations and their sessions
 
@@ -153,6 +161,7 @@ class Store:
         with self._on(session, Purpose.WRITE) as (work, head):
             said = log.name_tool(work, head.number, said)
             log.write(work, head.number, said, log.end_of(work, head.number))
+            self._keep_shelved(said, messages)
             return head.tip
 
     def align(self, session: str, messages: Messages) -> Aligned:
@@ -160,15 +169,20 @@ class Store:
 
         Sending the same list again adds nothing; an edited message becomes a revision of the old one.
         """
-        handed = log.prepare(messages, self.shelf)
+        roles = [log.word(read_message(message, place).role) for place, message in enumerate(messages)]
+        prints = [fingerprint(message) for message in messages]
         with self._on(session, Purpose.WRITE) as (work, head):
-            return align.align(work, head, log.name_tool(work, head.number, handed))
+
+            def ready(new: Messages) -> list[log.Prepared]:
+                return log.name_tool(work, head.number, log.prepare(new, self.shelf))
+
+            return align.align(work, head, align.Handed(messages, prints, roles, ready))
 
     def recognise(self, messages: Messages) -> tuple[str, int] | None:
         """The live session of the conversation that begins like this list, and how many of its messages are known."""
-        chains = links(b"", map(fingerprint, messages))
+        prints = [fingerprint(message) for message in messages]
         with self.database.read() as work:
-            found = align.recognise(work, chains)
+            found = align.recognise(work, prints)
             if found is None:
                 return None
             row = work.one("SELECT tip FROM conversation WHERE number = ?", (found[0],))
@@ -236,7 +250,9 @@ class Store:
                 raise SessionBusy(
                     f"{session} was compacted by someone else and goes on as {head.tip}. Nothing was changed."
                 )
-            return chain.go_on(work, head, kept, upto=upto, system=system, state=state or {}, at=time.time())
+            child = chain.go_on(work, head, kept, upto=upto, system=system, state=state or {}, at=time.time())
+            self._keep_shelved(kept, messages)
+            return child
 
     def undo(self, session: str, *, turns: int = 1) -> tuple[str, list[Stored]]:
         """Take back a person's last turns, across compactions. The live session, and what was taken (still stored)."""
@@ -367,8 +383,13 @@ class Store:
         with self.database.write() as work:
             head = chain.head_of(work, session, self.database.row_lock)
             if needs:
-                leases.refuse_others(work, head.number, needs, owner=self.owner, now=self.database.now(work))
+                leases.refuse_others(work, head.number, needs, owner=self.owner, now=self.database.now)
             yield work, head
+
+    def _keep_shelved(self, said: Sequence[log.Prepared], messages: Messages) -> None:
+        """Put back big texts that someone forgot, with the only other message that had them, while we waited."""
+        if not all(self.shelf.has(name) for message in said for name, size in message.blobs if size >= 0):
+            log.prepare(messages, self.shelf)
 
     def _fetched(self, work: Work, seqs: Sequence[int]) -> list[Stored]:
         found = []
@@ -394,5 +415,5 @@ class Lease:
                 self._purpose,
                 owner=store.owner,
                 seconds=self._seconds,
-                now=store.database.now(work),
+                now=store.database.now,
             )

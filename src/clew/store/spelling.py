@@ -1,0 +1,65 @@
+"""How a message becomes bytes and comes back the same, and what makes two messages one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from clew.store.lineage import digest
+
+_STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS  # what is no JSON is refused, not guessed
+_BY_PYTHON = b" "  # in front of what only Python's own decoder reads back the same: a space says nothing in JSON
+_UNSAID = b"cache_control"  # a client moves this mark to its newest messages; it says nothing
+
+
+def spell(message: Mapping[str, Any]) -> tuple[bytes, bytes]:
+    """The message as bytes, in the order its keys came in, and its fingerprint.
+
+    The fingerprint is the same for two messages that say the same, whatever the order of their keys and wherever cache
+    marks stand.
+    """
+    message = message if type(message) is dict else dict(message)
+    body = _as_json(message)
+    said = _without_marks(message) if _UNSAID in body else message
+    return body, digest(_as_json(said, sort_keys=True))
+
+
+def spelled(message: Mapping[str, Any]) -> bytes:
+    """The message as bytes alone."""
+    return _as_json(message)
+
+
+def fingerprint(message: Mapping[str, Any]) -> bytes:
+    """The fingerprint alone."""
+    return spell(message)[1]
+
+
+def read_back(body: bytes) -> Any:
+    """What was spelled."""
+    if body.startswith(_BY_PYTHON):
+        return json.loads(body.decode("utf-8", "surrogatepass"))
+    return orjson.loads(body)
+
+
+def _as_json(value: Any, *, sort_keys: bool = False) -> bytes:
+    """By the fast encoder; by Python's own where that one refuses (half a surrogate pair, a very large number) or
+    would write nothing for something (NaN)."""
+    try:
+        data = orjson.dumps(value, option=_STRICT | orjson.OPT_SORT_KEYS if sort_keys else _STRICT)
+        if b"null" not in data or orjson.loads(data) == value:
+            return data
+    except (orjson.JSONEncodeError, orjson.JSONDecodeError):
+        pass
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
+    return _BY_PYTHON + text.encode("utf-8", "surrogatepass")
+
+
+def _without_marks(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _without_marks(inner) for key, inner in value.items() if key != "cache_control"}
+    if isinstance(value, list):
+        return [_without_marks(inner) for inner in value]
+    return value
