@@ -101,13 +101,15 @@ def test_giving_back_a_lost_lease_leaves_the_new_holders_alone(store: Store, oth
 
 def test_a_lease_from_another_machine_is_only_over_when_it_runs_out(store: Store, other: Store) -> None:
     session = store.open_session()
-    store._owner = "elsewhere/4026531836/999999999/abcdef00"  # that we have no such process says nothing about theirs
-    held = store.hold(session, seconds=60)
-    held.__enter__()
-    with pytest.raises(SessionBusy, match="999999999 on elsewhere"):
+    theirs = "elsewhere/4026531836/999999999/abcdef00"  # that we have no such process says nothing about theirs
+    with store.hold(session, seconds=60):
+        with store.database.write() as work:
+            work.run("UPDATE lease SET owner = ?", (theirs,))
+        with pytest.raises(SessionBusy, match="999999999 on elsewhere"):
+            other.append(session, HELLO)
+        with store.database.write() as work:
+            work.run("UPDATE lease SET until = 1")
         other.append(session, HELLO)
-    held.__exit__(None, None, None)
-    other.append(session, HELLO)
 
 
 def test_the_lease_of_a_process_that_died_is_taken_over_at_once(store_url: str, store: Store) -> None:
