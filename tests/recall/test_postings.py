@@ -34,6 +34,7 @@ def test_a_set_grown_step_by_step_is_the_set_of_all(steps: list[list[int]], span
 
 def test_one_message_takes_two_bytes_and_a_long_run_a_few() -> None:
     assert len(encode(BitMap([70_000]))) == 2
+    assert len(encode(BitMap(range(1_000)))) < 20
     assert len(encode(BitMap(range(20_000)))) < 20
 
 

@@ -387,11 +387,11 @@ def limit(store: Store, pages: int) -> int:
 
 
 def sql(database: Database, statement: str) -> None:
-    """On the connection that this thread's calls use."""
+    """On the connection that the next call will use."""
     from clew.store.postgres import Postgres
 
     assert isinstance(database, Postgres)
-    database._connection().execute(statement.encode())
+    database._idle[-1].execute(statement.encode())
 
 
 def another_connection(database: Database) -> Any:

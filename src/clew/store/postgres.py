@@ -44,7 +44,8 @@ class Postgres(Database):
         self.url = url
         self.schema = schema
         self._own = threading.local()
-        self._open: list[psycopg.Connection] = []
+        self._idle: list[psycopg.Connection] = []
+        """Connections no one is using: as many as were ever needed at the same time."""
         self._process = os.getpid()
         with self.write() as work:
             self.alone(work)
@@ -83,9 +84,10 @@ class Postgres(Database):
         return []  # the server keeps checksums of its pages and refuses a broken one when it is read
 
     def settle(self) -> None:
-        with _told(self.url):
-            for (table,) in self._tables():
-                self._connection().execute(f"VACUUM {_quoted(table)}".encode())
+        tables = self._tables()
+        with _told(self.url), self._connect() as connection:
+            for (table,) in tables:
+                connection.execute(f"VACUUM {_quoted(table)}".encode())
 
     def size(self) -> int:
         with self.read() as work:
@@ -101,45 +103,48 @@ class Postgres(Database):
             return work.all("SELECT tablename FROM pg_tables WHERE schemaname = ?", (self.schema,))
 
     def close(self) -> None:
-        while self._open:
-            self._open.pop().close()
-        self._own = threading.local()
+        while self._idle:
+            self._idle.pop().close()
 
     def _transaction(self, begin: str) -> Iterator[Work]:
+        under_way: Work | None = getattr(self._own, "work", None)
+        if under_way is not None:
+            yield under_way  # a blob read in the midst of a transaction is part of it
+            return
         with _told(self.url):
-            connection = self._connection()
-            if connection.info.transaction_status != TransactionStatus.IDLE:
-                yield _PostgresWork(connection)  # a blob read in the midst of a transaction is part of it
-                return
-            connection = self._begun(connection, begin)
+            connection = self._begun(begin)
             try:
-                yield _PostgresWork(connection)
+                self._own.work = _PostgresWork(connection)
+                yield self._own.work
                 connection.execute("COMMIT")
             except BaseException:
                 if not connection.closed and connection.info.transaction_status != TransactionStatus.IDLE:
                     connection.execute("ROLLBACK")
                 raise
+            finally:
+                self._own.work = None
+                self._idle.append(connection)
 
-    def _begun(self, connection: psycopg.Connection, begin: str) -> psycopg.Connection:
-        try:
-            connection.execute(begin.encode())
-        except psycopg.OperationalError:
-            if not connection.closed:
-                raise
-            connection = self._connection()  # the old one died while no one used it: nothing was under way
-            connection.execute(begin.encode())
+    def _begun(self, begin: str) -> psycopg.Connection:
+        """A connection with a transaction under way. One that died while no one used it is of no consequence."""
+        if os.getpid() != self._process:  # a connection must not cross a fork; the parent's are left alone
+            self._process, self._idle, self._own = os.getpid(), [], threading.local()
+        while self._idle:
+            connection = self._idle.pop()
+            try:
+                connection.execute(begin.encode())
+                return connection
+            except psycopg.OperationalError:
+                if not connection.closed:
+                    raise
+        connection = self._connect()
+        connection.execute(begin.encode())
         return connection
 
-    def _connection(self) -> psycopg.Connection:
-        if os.getpid() != self._process:  # a connection must not cross a fork; the parent's are left alone
-            self._process, self._open, self._own = os.getpid(), [], threading.local()
-        connection: psycopg.Connection | None = getattr(self._own, "connection", None)
-        if connection is None or connection.closed:
-            connection = psycopg.connect(self.url, autocommit=True, connect_timeout=WAIT, application_name="clew")
-            connection.execute(f"SET search_path TO {_quoted(self.schema)}")
-            connection.execute(f"SET lock_timeout TO '{WAIT}s'")
-            self._own.connection = connection
-            self._open.append(connection)
+    def _connect(self) -> psycopg.Connection:
+        connection = psycopg.connect(self.url, autocommit=True, connect_timeout=WAIT, application_name="clew")
+        connection.execute(f"SET search_path TO {_quoted(self.schema)}")
+        connection.execute(f"SET lock_timeout TO '{WAIT}s'")
         return connection
 
 

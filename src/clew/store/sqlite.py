@@ -52,8 +52,9 @@ class Sqlite(Database):
         self._durable = durable
         self._wait = wait
         self._lock = threading.RLock()
-        self._own = threading.local()
         self._open: list[sqlite3.Connection] = []
+        self._idle: list[sqlite3.Connection] = []
+        """Readers no one is using: as many as ever read at the same time."""
         self._process = os.getpid()
         self._create()
         try:
@@ -72,10 +73,11 @@ class Sqlite(Database):
     def read(self) -> Iterator[Work]:
         with _told(self.path):
             self._survive_fork()
-            reader: sqlite3.Connection | None = getattr(self._own, "reader", None)
-            if reader is None:
-                reader = self._own.reader = self._connect()
-            yield from _transaction(reader, "BEGIN")
+            reader = self._idle.pop() if self._idle else self._connect()
+            try:
+                yield from _transaction(reader, "BEGIN")
+            finally:
+                self._idle.append(reader)
 
     def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
         return "seq > ?", mark[1:]
@@ -112,7 +114,7 @@ class Sqlite(Database):
         with self._lock:
             while self._open:
                 self._open.pop().close()
-            self._own = threading.local()
+            self._idle.clear()
 
     def _create(self) -> None:
         # Made by us before SQLite sees it, so that no one else can ever read it. Never opened by hand again: closing a
@@ -143,7 +145,7 @@ class Sqlite(Database):
 
     def _survive_fork(self) -> None:
         if os.getpid() != self._process:  # a connection must not cross a fork; the parent's are left alone
-            self._process, self._open, self._own = os.getpid(), [], threading.local()
+            self._process, self._open, self._idle = os.getpid(), [], []
             self._writer = self._connect()
 
 
