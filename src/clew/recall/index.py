@@ -13,7 +13,7 @@ from clew.recall.postings import SPAN, decode, union
 from clew.recall.shelves import marks
 from clew.recall.state import State
 from clew.recall.terms import ALL, DERIVED, keys_of
-from clew.store.database import Database, Work
+from clew.store.database import Database, Look, Work
 from clew.store.values import Feed, Mark, Stored
 
 BATCH = 16_000
@@ -57,11 +57,19 @@ class Index:
         self.database = database
         self.feed = feed
         self.veil = veil
+        self._young = True
+        with database.read() as work:
+            if database.has_table(work, "recall_state") and state.is_readable(work):
+                return
         with database.write() as work:
+            database.alone(work)
+            if database.has_table(work, "recall_state") and state.is_readable(work):
+                return  # someone else was faster
+            for table in ("posting", "block", "moment", "state"):  # of another format, if at all
+                work.run(f"DROP TABLE IF EXISTS recall_{table}")
             for part in (shelves, moments, state):
                 part.create(work, database)
-            if not state.is_readable(work):
-                _clear(work)
+            _clear(work)
 
     def catch_up(self, limit: int | None = None, progress: Callable[[int], None] | None = None) -> int:
         """Index what the log has and the index has not, at most `limit` messages; how many it were.
@@ -87,26 +95,35 @@ class Index:
 
     def read(self, question: Question) -> Answer:
         """Everything the index knows about a question, of one moment."""
+        if not self._young and not question.prefixes and question.after is None and question.before is None:
+            answer = self._answer(self.database.glance, question)
+            if not answer.state.young:
+                return answer  # a single statement is of one moment by itself
+        with self.database.read() as work:
+            answer = self._answer(work, question)
+        self._young = answer.state.young
+        return answer
+
+    def _answer(self, work: Look, question: Question) -> Answer:
         found: dict[bytes, list[BitMap]] = {}
         cut: set[bytes] = set()
         within = None
-        with self.database.read() as work:
-            # State and rows in one statement: for a word nobody said, one more would cost as much as the answer.
-            keys = question.keys
-            rows = work.all(_STATE_AND_ROWS.format(marks(len(keys))) if keys else _STATE, keys)
-            now = state.as_state(rows[0])
-            if keys and rows[0][state.WIDTH] is not None:
-                for *_, key, span, docs in rows:
-                    found.setdefault(key, []).append(decode(docs, span))
-            if now.young:
-                for key, some in shelves.find_in_blocks(work, keys):
-                    found.setdefault(key, []).append(some)
-            for prefix in question.prefixes:
-                expanded = shelves.begin_with(work, prefix, EXPANSIONS + 1, now.young)
-                cut |= {prefix} if len(expanded) > EXPANSIONS else set()
-                found[prefix + b"*"] = expanded[:EXPANSIONS]
-            if question.after is not None or question.before is not None:
-                within = moments.within(work, question.after, question.before)
+        # State and rows in one statement: for a word nobody said, one more would cost as much as the answer.
+        keys = question.keys
+        rows = work.all(_STATE_AND_ROWS.format(marks(len(keys))) if keys else _STATE, keys)
+        now = state.as_state(rows[0])
+        if keys and rows[0][state.WIDTH] is not None:
+            for *_, key, span, docs in rows:
+                found.setdefault(key, []).append(decode(docs, span))
+        if now.young:
+            for key, some in shelves.find_in_blocks(work, keys):
+                found.setdefault(key, []).append(some)
+        for prefix in question.prefixes:
+            expanded = shelves.begin_with(work, prefix, EXPANSIONS + 1, now.young)
+            cut |= {prefix} if len(expanded) > EXPANSIONS else set()
+            found[prefix + b"*"] = expanded[:EXPANSIONS]
+        if question.after is not None or question.before is not None:
+            within = moments.within(work, question.after, question.before)
         return Answer(now, {key: union(docs) for key, docs in found.items()}, cut, within)
 
     def state(self) -> State:

@@ -9,13 +9,13 @@ from struct import pack, unpack
 
 from pyroaring import BitMap
 
-from clew.store.database import Database, Work
+from clew.store.database import Database, Look, Work
 
 BLOCK = 1_024
 """Message numbers whose times share a row. Only rows at an edge of the time asked for are opened."""
 
 
-def within(work: Work, after: float | None, before: float | None) -> BitMap:
+def within(work: Look, after: float | None, before: float | None) -> BitMap:
     """The messages written at or after the one time and before the other."""
     start, end = (-math.inf if after is None else after), (math.inf if before is None else before)
     found = BitMap()
@@ -42,7 +42,7 @@ def clear(work: Work) -> None:
     work.run("DELETE FROM recall_moment")
 
 
-def times_of(work: Work, start: int, end: int) -> dict[int, float]:
+def times_of(work: Look, start: int, end: int) -> dict[int, float]:
     """When the messages numbered from `start` to before `end` were written."""
     blocks = work.all("SELECT block FROM recall_moment WHERE block >= ? AND block < ?", (start // BLOCK, end // BLOCK))
     return {seq: at for (block,) in blocks for seq, at in _read(work, block).items()}
@@ -65,7 +65,7 @@ def _by_block(times: Mapping[int, float]) -> dict[int, dict[int, float]]:
     return blocks
 
 
-def _read(work: Work, block: int) -> dict[int, float]:
+def _read(work: Look, block: int) -> dict[int, float]:
     row = work.one("SELECT times FROM recall_moment WHERE block = ?", (block,))
     if row is None:
         return {}

@@ -9,7 +9,7 @@ from pyroaring import BitMap
 
 from clew.recall.blocks import Block, pack_block, split, squeeze, stretch, unpack_block
 from clew.recall.postings import decode, encode, extend
-from clew.store.database import Database, Work
+from clew.store.database import Database, Look, Work
 
 CHUNK = 500
 """Keys looked up in one statement."""
@@ -38,7 +38,7 @@ def clear(work: Work) -> None:
     work.run("DELETE FROM recall_block")
 
 
-def find(work: Work, keys: Sequence[bytes], young: bool) -> Found:
+def find(work: Look, keys: Sequence[bytes], young: bool) -> Found:
     """What stands under these keys."""
     sql = f"SELECT term, span, docs FROM recall_posting WHERE term IN ({marks(len(keys))})"
     for key, span, docs in work.all(sql, keys):
@@ -47,14 +47,14 @@ def find(work: Work, keys: Sequence[bytes], young: bool) -> Found:
         yield from find_in_blocks(work, keys)
 
 
-def find_in_blocks(work: Work, keys: Sequence[bytes]) -> Found:
+def find_in_blocks(work: Look, keys: Sequence[bytes]) -> Found:
     for key in keys:
         block = _block_of(work, key)[1]
         if key in block:
             yield key, stretch(block[key])
 
 
-def begin_with(work: Work, prefix: bytes, most: int, young: bool) -> list[BitMap]:
+def begin_with(work: Look, prefix: bytes, most: int, young: bool) -> list[BitMap]:
     """What stands under the first keys that begin like this."""
     behind = prefix + b"\xff"  # no key holds this byte
     sql = "SELECT span, docs FROM recall_posting WHERE term >= ? AND term < ? ORDER BY term LIMIT ?"
@@ -67,7 +67,7 @@ def begin_with(work: Work, prefix: bytes, most: int, young: bool) -> list[BitMap
     return found[:most]
 
 
-def everything(work: Work, span: int, young: bool) -> Found:
+def everything(work: Look, span: int, young: bool) -> Found:
     """All there is of a span."""
     for key, docs in work.all("SELECT term, docs FROM recall_posting WHERE span = ?", (span,)):
         yield key, decode(docs, span)
@@ -132,7 +132,7 @@ def grow_up(work: Work) -> None:
     work.run("DELETE FROM recall_block")
 
 
-def _block_of(work: Work, key: bytes) -> tuple[bytes, Block]:
+def _block_of(work: Look, key: bytes) -> tuple[bytes, Block]:
     """The block a key belongs in, by its name. The first one is named by nothing, so there is one for every key."""
     row = work.one("SELECT first, data FROM recall_block WHERE first <= ? ORDER BY first DESC LIMIT 1", (key,))
     return (row[0], unpack_block(row[1])) if row else (b"", {})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -12,12 +12,21 @@ Row = tuple[Any, ...]
 Values = Sequence[Any]
 
 
-class Work(ABC):
-    """An open transaction. Statements are written with `?` for each value; both engines understand the rest alike."""
+class Look(ABC):
+    """Reading. Statements are written with `?` for each value; both engines understand the rest alike."""
 
     @abstractmethod
     def all(self, sql: str, values: Values = ()) -> list[Row]:
         """Every row."""
+
+    def one(self, sql: str, values: Values = ()) -> Row | None:
+        """The first row, or None."""
+        rows = self.all(sql, values)
+        return rows[0] if rows else None
+
+
+class Work(Look):
+    """An open transaction."""
 
     @abstractmethod
     def run(self, sql: str, values: Values = ()) -> int:
@@ -27,14 +36,21 @@ class Work(ABC):
     def many(self, sql: str, rows: Iterable[Values]) -> None:
         """The same statement for many rows."""
 
-    def one(self, sql: str, values: Values = ()) -> Row | None:
-        """The first row, or None."""
-        rows = self.all(sql, values)
-        return rows[0] if rows else None
+
+class Glance(Look):
+    """Single looks, each at its own moment: no transaction around what is one statement anyway."""
+
+    def __init__(self, look: Callable[[str, Values], list[Row]]) -> None:
+        self._look = look
+
+    def all(self, sql: str, values: Values = ()) -> list[Row]:
+        return self._look(sql, values)
 
 
 class Database(ABC):
     """Where rows are kept."""
+
+    glance: Glance
 
     types: Mapping[str, str]
     """How this engine spells the column types that `schema.py` leaves open."""

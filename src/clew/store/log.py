@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from clew.facts.messages import read_message
 from clew.store.blobs import OUTSIDE, POINTER, Shelf, put_back, take_out
-from clew.store.database import Row, Work
+from clew.store.database import Look, Row, Work
 from clew.store.lineage import digest, link, links
 from clew.store.spelling import read_back, spell, spelled
 from clew.store.trouble import StoreDamaged
@@ -181,7 +181,7 @@ def name_tool(work: Work, conversation: int, said: list[Prepared]) -> list[Prepa
     ]
 
 
-def stored(work: Work, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
+def stored(work: Look, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
     """Rows of `COLUMNS` as messages, whole again."""
     bodies = _content(work, [row[9] for row in rows if row[8] is None])
     whole = [_body(row[8], row[9], bodies) for row in rows]
@@ -273,7 +273,7 @@ def _body(body: Any, content: Any, bodies: Mapping[bytes, bytes]) -> bytes:
         raise StoreDamaged("the text of a message is gone from the store. 'clew doctor' says which one.") from None
 
 
-def _content(work: Work, hashes: Sequence[Any]) -> dict[bytes, bytes]:
+def _content(work: Look, hashes: Sequence[Any]) -> dict[bytes, bytes]:
     found = {}
     for part in in_parts([bytes(hash_) for hash_ in hashes if hash_ is not None]):
         for hash_, body in work.all(f"SELECT hash, body FROM content WHERE hash IN ({marks(part)})", part):
@@ -281,7 +281,7 @@ def _content(work: Work, hashes: Sequence[Any]) -> dict[bytes, bytes]:
     return found
 
 
-def _uses(work: Work, seqs: Sequence[int]) -> dict[int, list[str]]:
+def _uses(work: Look, seqs: Sequence[int]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for part in in_parts(seqs):
         for name, seq in work.all(f"SELECT name, message FROM blob_use WHERE message IN ({marks(part)})", part):

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import errors
 from psycopg.pq import TransactionStatus
 
-from clew.store.database import Database, Row, Values, Work
+from clew.store.database import Database, Glance, Row, Values, Work
 from clew.store.trouble import StoreBusy, StoreDamaged, StoreError, StoreFull, StoreReadOnly, Unreachable
 
 WAIT = 10
@@ -47,6 +47,7 @@ class Postgres(Database):
         self._idle: list[psycopg.Connection] = []
         """Connections no one is using: as many as were ever needed at the same time."""
         self._process = os.getpid()
+        self.glance = Glance(self._look)
         with self.write() as work:
             self.alone(work)
             if not work.one("SELECT 1 FROM pg_namespace WHERE nspname = ?", (schema,)):
@@ -62,6 +63,10 @@ class Postgres(Database):
 
     def alone(self, work: Work) -> None:
         work.all("SELECT pg_advisory_xact_lock(hashtext(?))", (f"clew {self.schema}",))
+
+    def _look(self, sql: str, values: Values) -> list[Row]:
+        with self.read() as work:
+            return work.all(sql, values)
 
     def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
         # Numbers are given before a transaction commits, so a lower one may turn up later. Transactions that began

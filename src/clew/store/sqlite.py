@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
-from clew.store.database import Database, Row, Values, Work
+from clew.store.database import Database, Glance, Row, Values, Work
 from clew.store.trouble import (
     StoreBusy,
     StoreDamaged,
@@ -56,6 +56,7 @@ class Sqlite(Database):
         self._idle: list[sqlite3.Connection] = []
         """Readers no one is using: as many as ever read at the same time."""
         self._process = os.getpid()
+        self.glance = Glance(self._look)
         self._create()
         try:
             self._writer = self._connect()
@@ -78,6 +79,16 @@ class Sqlite(Database):
                 yield from _transaction(reader, "BEGIN")
             finally:
                 self._idle.append(reader)
+
+    def _look(self, sql: str, values: Values) -> list[Row]:
+        self._survive_fork()
+        reader = self._idle.pop() if self._idle else self._connect()
+        try:
+            return reader.execute(sql, values).fetchall()
+        except sqlite3.Error as error:
+            raise _trouble(self.path, error) from error
+        finally:
+            self._idle.append(reader)
 
     def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
         return "seq > ?", mark[1:]

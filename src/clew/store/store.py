@@ -15,12 +15,12 @@ from clew.store import align, chain, leases, ledger, log
 from clew.store.align import Aligned
 from clew.store.blobs import Shelf, lines, pointer_to
 from clew.store.chain import About, Head
-from clew.store.database import Database, Work
+from clew.store.database import Database, Look, Work
 from clew.store.leases import Purpose
 from clew.store.ledger import By, Call, Spent
 from clew.store.schema import migrate
 from clew.store.spelling import fingerprint
-from clew.store.trouble import SessionBusy
+from clew.store.trouble import SessionBusy, StoreDamaged
 from clew.store.values import Conversation, Mark, SessionRecord, Stored
 
 Messages = Sequence[Mapping[str, Any]]
@@ -352,14 +352,16 @@ class Store:
     def behind(self, mark: Mark) -> int:
         """How many messages there are behind a mark."""
         condition, values = self.database.behind(mark)
-        with self.database.read() as work:
-            row = work.one(f"SELECT COUNT(*) FROM message WHERE {condition}", values)
+        row = self.database.glance.one(f"SELECT COUNT(*) FROM message WHERE {condition}", values)
         return int(row[0]) if row else 0
 
     def fetch(self, seqs: Sequence[int]) -> dict[int, Stored]:
         """These messages, whichever of them there are."""
-        with self.database.read() as work:
-            return {said.seq: said for said in self._fetched(work, seqs)}
+        try:
+            return {said.seq: said for said in self._fetched(self.database.glance, seqs)}
+        except StoreDamaged:  # or forgotten between two looks: at one moment the truth can be told
+            with self.database.read() as work:
+                return {said.seq: said for said in self._fetched(work, seqs)}
 
     @cached_property
     def beside(self) -> Database:
@@ -391,7 +393,7 @@ class Store:
         if not all(self.shelf.has(name) for message in said for name, size in message.blobs if size >= 0):
             log.prepare(messages, self.shelf)
 
-    def _fetched(self, work: Work, seqs: Sequence[int]) -> list[Stored]:
+    def _fetched(self, work: Look, seqs: Sequence[int]) -> list[Stored]:
         found = []
         for part in log.in_parts(seqs):
             rows = work.all(f"SELECT {log.COLUMNS} WHERE m.seq IN ({log.marks(part)}) ORDER BY m.seq", list(part))
