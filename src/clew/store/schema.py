@@ -22,7 +22,7 @@ LOG = (
     "CREATE INDEX session_conversation ON session (conversation, number)",
     # The log: one row for each message. Short ones stand in their row, long ones once in `content`.
     """CREATE TABLE message (
-        seq {serial}, conversation {whole} NOT NULL REFERENCES conversation, place {whole} NOT NULL,
+        seq {serial}, conversation {whole} NOT NULL, place {whole} NOT NULL,
         hash {bytes} NOT NULL, chain {bytes}, at {real} NOT NULL, role TEXT NOT NULL, tool TEXT NOT NULL,
         derived {whole} NOT NULL, standing {whole} NOT NULL, knot {whole} NOT NULL, revised {whole},
         body {bytes}, content {bytes}, outside TEXT {order})""",

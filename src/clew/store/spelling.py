@@ -22,19 +22,29 @@ def spell(message: Mapping[str, Any]) -> tuple[bytes, bytes]:
     marks stand.
     """
     message = message if type(message) is dict else dict(message)
-    body = _as_json(message)
+    body = spelled(message)
     said = _without_marks(message) if _UNSAID in body else message
-    return body, digest(_as_json(said, sort_keys=True))
-
-
-def spelled(message: Mapping[str, Any]) -> bytes:
-    """The message as bytes alone."""
-    return _as_json(message)
+    if body.startswith(_BY_PYTHON):
+        return body, digest(_by_python(said, sort_keys=True))
+    return body, digest(orjson.dumps(said, option=_STRICT | orjson.OPT_SORT_KEYS))
 
 
 def fingerprint(message: Mapping[str, Any]) -> bytes:
     """The fingerprint alone."""
     return spell(message)[1]
+
+
+def spelled(message: Mapping[str, Any]) -> bytes:
+    """The message as bytes, by the fast encoder; by Python's own where that one refuses (half a surrogate pair, a very
+    large number) or would write null for what is something (NaN)."""
+    try:
+        data = orjson.dumps(message, option=_STRICT)
+        nothings = sum([value is None for value in message.values()])
+        if data.count(b"null") == nothings or orjson.loads(data) == message:
+            return data
+    except (orjson.JSONEncodeError, orjson.JSONDecodeError):
+        pass
+    return _by_python(message)
 
 
 def read_back(body: bytes) -> Any:
@@ -44,15 +54,7 @@ def read_back(body: bytes) -> Any:
     return orjson.loads(body)
 
 
-def _as_json(value: Any, *, sort_keys: bool = False) -> bytes:
-    """By the fast encoder; by Python's own where that one refuses (half a surrogate pair, a very large number) or
-    would write nothing for something (NaN)."""
-    try:
-        data = orjson.dumps(value, option=_STRICT | orjson.OPT_SORT_KEYS if sort_keys else _STRICT)
-        if b"null" not in data or orjson.loads(data) == value:
-            return data
-    except (orjson.JSONEncodeError, orjson.JSONDecodeError):
-        pass
+def _by_python(value: Any, *, sort_keys: bool = False) -> bytes:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=sort_keys)
     return _BY_PYTHON + text.encode("utf-8", "surrogatepass")
 
