@@ -3,8 +3,9 @@
 Builds a store of 100,000 messages and one of 1,000,000 (about 280 characters each: words as unevenly spread as in a
 language, some Chinese, tool calls with paths, conversations of 5 to 20,000 messages), asks both the same questions in
 turn, and fails when a question costs more than three times as much in the larger store, more than in the bare table,
-more than 50 ms, or when the index is larger than 1.2 times its text. Every question goes through `search()`: it catches
-up, counts, ranks, reads the messages and cuts the snippets. The bare table ranks and returns ten texts, no more.
+more than 50 ms, or when the index is larger than 1.2 times its text. Every question goes through `clew.search()` on a
+real store: it catches up, counts, ranks, reads the messages and cuts the snippets. The bare table ranks and returns
+ten texts, no more.
 """
 
 from __future__ import annotations
@@ -17,18 +18,17 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from clew.core.redact import redact
-from clew.recall.index import Index
 from clew.recall.query import STOP
-from clew.recall.search import search
 from clew.recall.texts import sections_of
-from clew.store.sqlite import Sqlite
-from clew.store.values import Mark, Stored
+from clew.runtime.recall import catch_up, search
+from clew.store.address import open_store
+from clew.store.store import Store
+from clew.store.values import Stored
 
 GROWTH, SIZE, WAIT = 3.0, 1.2, 0.050
 BARE_SECONDS = 30.0
@@ -109,43 +109,11 @@ def unique_word(seq: int) -> str:
     return f"q{seq * 2_654_435_761 % 2**40:010x}"
 
 
-class Log:
-    """A store's log as a table, read by number."""
-
-    def __init__(self, path: Path) -> None:
-        self.db = sqlite3.connect(path)
-        self.db.execute("PRAGMA mmap_size=1073741824")
-        self.db.execute(
-            "CREATE TABLE log (seq INTEGER PRIMARY KEY, conversation TEXT, place INTEGER, at REAL, role TEXT, "
-            "tool TEXT, derived INTEGER, standing INTEGER, message TEXT)"
-        )
-
-    def after(self, mark: Mark, limit: int) -> Sequence[tuple[Mark, Stored]]:
-        rows = self.db.execute("SELECT * FROM log WHERE seq > ? ORDER BY seq LIMIT ?", (mark[1], limit))
-        return [((0, row[0]), _stored(row)) for row in rows]
-
-    def behind(self, mark: Mark) -> int:
-        (count,) = self.db.execute("SELECT COUNT(*) FROM log WHERE seq > ?", (mark[1],)).fetchone()
-        return int(count)
-
-    def fetch(self, seqs: Sequence[int]) -> Mapping[int, Stored]:
-        rows = self.db.execute(f"SELECT * FROM log WHERE seq IN ({','.join('?' * len(seqs))})", seqs)
-        return {row[0]: _stored(row) for row in rows}
-
-    def read_blob(self, name: str) -> bytes:
-        raise KeyError(name)
-
-
-def _stored(row: tuple[Any, ...]) -> Stored:
-    seq, conversation, place, at, role, tool, derived, standing, message = row
-    return Stored(seq, conversation, place, at, role, tool, bool(derived), bool(standing), json.loads(message))
-
-
 @dataclass(frozen=True, slots=True)
 class Built:
     """One store with both indexes, and what to ask it."""
 
-    index: Index
+    store: Store
     bare: sqlite3.Connection
     text_bytes: int
     index_bytes: int
@@ -157,7 +125,8 @@ class Built:
 def build(folder: Path, count: int, asked: int) -> Built:
     corpus = Corpus()
     folder.mkdir()
-    log = Log(folder / "log.db")
+    store = open_store(folder / "store.db")
+    sessions: dict[str, str] = {}
     bare = sqlite3.connect(folder / "bare.db")
     bare.execute("PRAGMA journal_mode=WAL")
     bare.execute("PRAGMA mmap_size=1073741824")
@@ -169,26 +138,32 @@ def build(folder: Path, count: int, asked: int) -> Built:
     while some := list(itertools.islice(messages, 10_000)):
         texts = ["\n".join(section.text for section in sections_of(stored)) for stored in some]
         text_bytes += sum(len(text.encode()) for text in texts)
-        log.db.executemany(
-            f"INSERT INTO log VALUES ({','.join('?' * 9)})", [(*stored[:8], json.dumps(stored[8])) for stored in some]
-        )
+        write(store, sessions, some)
         bare.executemany(
             "INSERT INTO t(rowid, text) VALUES (?, ?)", zip((stored.seq for stored in some), texts, strict=True)
         )
-        log.db.commit()
         bare.commit()
         samples += chooser.sample(some, min(len(some), max(20, asked * 60_000 // count)))
         told(f"{some[-1].seq:,} of {count:,} messages written")
     told(f"written in {time.perf_counter() - started:.0f} s", end=True)
     started = time.perf_counter()
-    database = Sqlite(folder / "index.db", durable=False)
-    index = Index(database, log, redact)
-    index.catch_up(progress=lambda done: told(f"{done:,} of {count:,} messages indexed"))
+    catch_up(store, lambda done: told(f"{done:,} of {count:,} messages indexed"))
     told(f"indexed in {time.perf_counter() - started:.0f} s", end=True)
-    database.settle()
+    store.beside.settle()
     bare.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     (pages,) = bare.execute("PRAGMA page_count").fetchone()
-    return Built(index, bare, text_bytes, database.size(), pages * 4096, questions(corpus, samples, asked))
+    return Built(store, bare, text_bytes, store.beside.size(), pages * 4096, questions(corpus, samples, asked))
+
+
+def write(store: Store, sessions: dict[str, str], some: Sequence[Stored]) -> None:
+    """What was said, into the store, conversation by conversation."""
+    talks: dict[str, list[dict[str, Any]]] = {}
+    for stored in some:
+        talks.setdefault(stored.conversation, []).append(stored.message)
+    for name, messages in talks.items():
+        if name not in sessions:
+            sessions[name] = store.open_session(title=name)
+        store.append(sessions[name], messages)
 
 
 def questions(corpus: Corpus, samples: list[Stored], asked: int) -> dict[str, list[tuple[str, str]]]:
@@ -254,7 +229,7 @@ def ask(built: Built, name: str) -> Times:
     hits = bare_hits = 0
     for number, (text, match) in enumerate(built.questions[name]):
         start = time.thread_time()
-        found = search(built.index, text)
+        found = search(built.store, text)
         clew.append(time.thread_time() - start)
         hits += bool(found.hits)
         if number < 30 or sum(bare) < BARE_SECONDS:
@@ -284,7 +259,7 @@ def main() -> int:
         large = build(Path(folder) / "large", chosen.messages, chosen.queries)
         met = report(small, large)
         for built in (small, large):
-            built.index.database.close()
+            built.store.close()
     return 0 if met else 1
 
 

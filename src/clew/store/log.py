@@ -183,9 +183,11 @@ def name_tool(work: Work, conversation: int, said: list[Prepared]) -> list[Prepa
 
 def stored(work: Look, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
     """Rows of `COLUMNS` as messages, whole again."""
-    bodies = _content(work, [row[9] for row in rows if row[8] is None])
+    apart = [row[9] for row in rows if row[8] is None]
+    bodies = _content(work, apart) if apart else {}
     whole = [_body(row[8], row[9], bodies) for row in rows]
-    uses = _uses(work, [row[0] for row, body in zip(rows, whole, strict=True) if b"blob:" in body or row[10]])
+    pointing = [row[0] for row, body in zip(rows, whole, strict=True) if b"blob:" in body or row[10]]
+    uses = _uses(work, pointing) if pointing else {}
     found = []
     for row, body in zip(rows, whole, strict=True):
         seq, conversation, place, at, role, tool, derived, standing, _, _, outside = row
