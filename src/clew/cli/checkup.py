@@ -14,7 +14,10 @@ from clew.cli import screen, stores
 from clew.cli.amounts import count, size
 from clew.cli.layout import facts, say
 from clew.cli.shown import shown
-from clew.cli.store_facts import (
+from clew.runtime import care
+from clew.runtime.recall import index_of
+from clew.store.check import Finding, Kind, findings
+from clew.store.inventory import (
     Facts,
     Lease,
     collectable,
@@ -24,9 +27,6 @@ from clew.cli.store_facts import (
     readable_by_others,
     schema_of,
 )
-from clew.runtime import care
-from clew.runtime.recall import index_of
-from clew.store.check import Finding, Kind, findings
 from clew.store.store import Store
 from clew.store.trouble import StoreBusy, StoreDamaged, StoreError, StoreReadOnly
 
@@ -64,7 +64,9 @@ CHECKS: Mapping[Kind, Check] = {
         "'clew doctor --repair' removes what points to nothing",
     ),
     Kind.LEFTOVER: Check(
-        "nothing lies around that no one uses", "only space on the disk", "'clew doctor --repair' removes it"
+        "no text lies around that no message says",
+        "where these texts stood; they themselves are there",
+        "'clew doctor --repair' gives them a conversation of their own",
     ),
     Kind.INDEX: Check(
         "the search index is what the log says",

@@ -17,11 +17,11 @@ from clew.cli.layout import grid, in_one_line, say
 from clew.cli.moments import age
 from clew.cli.naming import title_of
 from clew.cli.shown import shown
-from clew.cli.store_facts import Weight, loose_blobs, weight_of
 from clew.facts.session import Origin
 from clew.runtime.care import backups_of
 from clew.store import care
 from clew.store.care import Forgotten
+from clew.store.inventory import Weight, loose_blobs, weight_of
 from clew.store.store import Store
 from clew.store.values import Conversation
 

@@ -16,12 +16,12 @@ from clew.cli.checkup import Checkup
 from clew.cli.errors import Failed, why
 from clew.cli.layout import say
 from clew.cli.shown import shown
-from clew.cli.store_facts import messages_in
 from clew.runtime import care
 from clew.runtime.recall import index_of
 from clew.store.address import INDEX, beside
 from clew.store.care import mend as mend_rows
 from clew.store.check import Kind
+from clew.store.inventory import messages_in
 from clew.store.salvage import salvage
 from clew.store.trouble import StoreBusy, StoreError, StoreReadOnly
 

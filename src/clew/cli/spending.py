@@ -16,9 +16,9 @@ from clew.cli.layout import facts, grid, in_one_line, say
 from clew.cli.moments import exact, midnight, moment
 from clew.cli.naming import title_of
 from clew.cli.shown import shown
-from clew.cli.store_facts import Facts, facts_of
 from clew.facts.session import Origin
 from clew.facts.usage import Usage
+from clew.store.inventory import Facts, facts_of
 from clew.store.ledger import Spent
 from clew.store.store import Store
 from clew.store.trouble import NotFound

@@ -253,13 +253,18 @@ def _keep_content(work: Work, said: Sequence[Prepared]) -> None:
         work.many("INSERT INTO content (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(long.items()))
 
 
+def note_blob(work: Work, name: str, size: int, at: float) -> None:
+    """There is such a blob, and someone wants it now."""
+    work.run(
+        "INSERT INTO blob (name, size, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
+        (name, size, at),
+    )
+
+
 def _note_blobs(work: Work, message: Prepared, seq: int, at: float) -> None:
     for name, size in message.blobs:
         if size >= 0:
-            work.run(
-                "INSERT INTO blob (name, size, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
-                (name, size, at),
-            )
+            note_blob(work, name, size, at)
         work.run(
             "INSERT INTO blob_use (name, message) SELECT name, ? FROM blob WHERE name = ? ON CONFLICT DO NOTHING",
             (seq, name),

@@ -128,15 +128,9 @@ def _session_line(work: Work, session: str, names: dict[int, int]) -> dict[str, 
 
 
 def _put_blob(store: Store, line: dict[str, Any]) -> None:
-    data = base64.b64decode(line["base64"])
-    name = store.shelf.put(data)
+    name = store.keep_blob(base64.b64decode(line["base64"]))
     if name != line["blob"]:
         raise StoreError(f"the export is damaged: blob {line['blob']} does not have the bytes it is named for.")
-    with store.database.write() as work:
-        work.run(
-            "INSERT INTO blob (name, size, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
-            (name, len(data), store.database.now(work)),
-        )
 
 
 def _conversation(work: Work, line: dict[str, Any]) -> int:

@@ -292,14 +292,14 @@ class Store:
 
     def spill(self, text: str) -> str:
         """Keep a big text outside; the pointer to write in its place. Kept for good once a message says the pointer."""
-        data = text.encode("utf-8", "surrogatepass")
+        return pointer_to(self.keep_blob(text.encode("utf-8", "surrogatepass")))
+
+    def keep_blob(self, data: bytes) -> str:
+        """Keep these bytes outside; their name."""
         name = self.shelf.put(data)
         with self.database.write() as work:
-            work.run(
-                "INSERT INTO blob (name, size, at) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET at = excluded.at",
-                (name, len(data), time.time()),
-            )
-        return pointer_to(name)
+            log.note_blob(work, name, len(data), time.time())
+        return name
 
     def read_blob(self, name: str) -> bytes:
         """All of a blob, by its name or the pointer to it."""

@@ -1,4 +1,4 @@
-"""How much is in a store: counts and sizes, added up by the database?"""
+"""How much is in a store: counts and sizes, added up by the database."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from clew.runtime.recall import index_of
 from clew.store.address import BLOBS, INDEX, beside
 from clew.store.care import collect, numbers_of
 from clew.store.log import in_parts, marks
@@ -60,7 +59,7 @@ def facts_of(store: Store) -> Facts:
     assert row is not None
     conversations, sessions, messages, calls, blobs, blob_bytes = row
     return Facts(
-        conversations, sessions, messages, calls, store.database.size(), blobs, blob_bytes, index_of(store).size()
+        conversations, sessions, messages, calls, store.database.size(), blobs, blob_bytes, store.beside.size()
     )
 
 
