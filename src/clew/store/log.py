@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from clew.facts.messages import read_message
+from clew.facts.messages import RESULT_ROLES, read_message
 from clew.store.blobs import OUTSIDE, POINTER, Shelf, put_back, take_out
 from clew.store.database import Look, Row, Work
 from clew.store.lineage import digest, link, links
@@ -56,18 +56,26 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
     tools: dict[str, str] = {}
     done = []
     for place, raw in enumerate(messages):
-        read = read_message(raw, place)
-        for call in read.calls:
-            tools[call.id] = call.name
+        role = raw.get("role") if type(raw) is dict else None
+        if (
+            type(role) is not str or not role or "tool_calls" in raw
+        ):  # anything but a plain message is looked at closely
+            read = read_message(raw, place)
+            role = read.role
+            for call in read.calls:
+                tools[call.id] = call.name
+        call_id = tool = ""
+        if role in RESULT_ROLES:
+            read = read_message(raw, place)
+            call_id, tool = read.call_id, word(read.name or tools.get(read.call_id, ""))
         body, print_ = _spelled(raw, place)
+        points = dict.fromkeys(POINTER.findall(body.decode("utf-8", "replace"))) if b"blob:" in body else ()
         outside: str | None = None
-        blobs: tuple[tuple[str, int], ...] = ()
+        blobs: tuple[tuple[str, int], ...] = tuple([(name, -1) for name in points])
         if len(body) >= OUTSIDE:
-            body, outside, blobs = _set_aside(raw, shelf)
-        if "blob:" in read.text:
-            blobs += tuple((name, -1) for name in dict.fromkeys(POINTER.findall(read.text)))
-        tool = (read.name or tools.get(read.call_id, "")) if read.is_result else ""
-        done.append(Prepared(print_, word(read.role), word(tool), read.call_id, body, outside, blobs))
+            body, outside, kept = _set_aside(raw, shelf)
+            blobs += kept
+        done.append(Prepared(print_, word(role), tool, call_id, body, outside, blobs))
     return done
 
 
@@ -99,8 +107,9 @@ def write(work: Work, conversation: int, said: Sequence[Prepared], end: Line, at
     chains = links(end.chain, (message.hash for message in said))
     moment = time.time() if at is None else at
     _keep_content(work, said)
+    knots = {place for place in range(end.place, last) if place % KNOT == 0} | {last}
     rows = [
-        _row(conversation, place, message, chain, moment, knot=int(place % KNOT == 0 or place == last))
+        _row(conversation, place, message, chain, moment, 0, 1, place in knots)
         for place, message, chain in zip(range(end.place, last + 1), said, chains, strict=True)
     ]
     if any(message.blobs for message in said):
@@ -125,7 +134,7 @@ def write_at(
     moment = time.time() if at is None else at
     _keep_content(work, [message])
     stands = int(standing and not derived)
-    row = _row(conversation, place, message, None, moment, derived=int(derived), standing=stands, knot=stands)
+    row = _row(conversation, place, message, None, moment, int(derived), stands, stands)
     seq = _insert(work, row)
     _note_blobs(work, message, seq, moment)
     return seq
@@ -229,16 +238,13 @@ def _row(
     message: Prepared,
     chain: bytes | None,
     at: float,
-    *,
+    derived: int,
+    standing: int,
     knot: int,
-    derived: int = 0,
-    standing: int = 1,
 ) -> tuple[Any, ...]:
-    short = len(message.body) <= INLINE
-    return (
-        conversation, place, message.hash, chain, at, message.role, message.tool, derived, standing, knot,
-        message.body if short else None, None if short else digest(message.body), message.outside,
-    )  # fmt: skip
+    print_, role, tool, _, body, outside, _ = message
+    inline, content = (body, None) if len(body) <= INLINE else (None, digest(body))
+    return conversation, place, print_, chain, at, role, tool, derived, standing, int(knot), inline, content, outside
 
 
 def _insert(work: Work, row: tuple[Any, ...]) -> int:

@@ -10,7 +10,9 @@ import orjson
 
 from clew.store.lineage import digest
 
+_dumps = orjson.dumps
 _STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS  # what is no JSON is refused, not guessed
+_TEXTS = {str}  # a message of texts alone, as most are: nothing in it needs a second look
 _BY_PYTHON = b" "  # in front of what only Python's own decoder reads back the same: a space says nothing in JSON
 _UNSAID = b"cache_control"  # a client moves this mark to its newest messages; it says nothing
 
@@ -22,11 +24,16 @@ def spell(message: Mapping[str, Any]) -> tuple[bytes, bytes]:
     marks stand.
     """
     message = message if type(message) is dict else dict(message)
+    if {*map(type, message.values())} == _TEXTS:
+        try:
+            return _dumps(message), digest(_dumps(message, None, orjson.OPT_SORT_KEYS))
+        except orjson.JSONEncodeError:
+            pass
     body = spelled(message)
     said = _without_marks(message) if _UNSAID in body else message
     if body.startswith(_BY_PYTHON):
         return body, digest(_by_python(said, sort_keys=True))
-    return body, digest(orjson.dumps(said, option=_STRICT | orjson.OPT_SORT_KEYS))
+    return body, digest(_dumps(said, None, _STRICT | orjson.OPT_SORT_KEYS))
 
 
 def fingerprint(message: Mapping[str, Any]) -> bytes:
@@ -38,9 +45,8 @@ def spelled(message: Mapping[str, Any]) -> bytes:
     """The message as bytes, by the fast encoder; by Python's own where that one refuses (half a surrogate pair, a very
     large number) or would write null for what is something (NaN)."""
     try:
-        data = orjson.dumps(message, option=_STRICT)
-        nothings = sum([value is None for value in message.values()])
-        if data.count(b"null") == nothings or orjson.loads(data) == message:
+        data = _dumps(message, None, _STRICT)
+        if b"null" not in data or data.count(b"null") == _nothings(message) or orjson.loads(data) == message:
             return data
     except (orjson.JSONEncodeError, orjson.JSONDecodeError):
         pass
@@ -52,6 +58,10 @@ def read_back(body: bytes) -> Any:
     if body.startswith(_BY_PYTHON):
         return json.loads(body.decode("utf-8", "surrogatepass"))
     return orjson.loads(body)
+
+
+def _nothings(message: Mapping[str, Any]) -> int:
+    return sum([value is None for value in message.values()])
 
 
 def _by_python(value: Any, *, sort_keys: bool = False) -> bytes:

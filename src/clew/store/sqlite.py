@@ -66,19 +66,31 @@ class Sqlite(Database):
 
     @contextmanager
     def write(self) -> Iterator[Work]:
-        with self._lock, _told(self.path):
+        with self._lock:
             self._survive_fork()
-            yield from _transaction(self._writer, "BEGIN IMMEDIATE")
+            yield from self._transaction(self._writer, "BEGIN IMMEDIATE")
 
     @contextmanager
     def read(self) -> Iterator[Work]:
-        with _told(self.path):
-            self._survive_fork()
-            reader = self._idle.pop() if self._idle else self._connect()
+        self._survive_fork()
+        reader = self._idle.pop() if self._idle else self._connect()
+        try:
+            yield from self._transaction(reader, "BEGIN")
+        finally:
+            self._idle.append(reader)
+
+    def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[Work]:
+        try:
+            connection.execute(begin)
             try:
-                yield from _transaction(reader, "BEGIN")
-            finally:
-                self._idle.append(reader)
+                yield _SqliteWork(connection)
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise _trouble(self.path, error) from error
 
     def _look(self, sql: str, values: Values) -> list[Row]:
         self._survive_fork()
@@ -185,17 +197,6 @@ class _SqliteWork(Work):
 
     def many(self, sql: str, rows: Iterable[Values]) -> None:
         self._connection.executemany(sql, rows)
-
-
-def _transaction(connection: sqlite3.Connection, begin: str) -> Iterator[Work]:
-    connection.execute(begin)
-    try:
-        yield _SqliteWork(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
 
 
 @contextmanager
