@@ -13,7 +13,7 @@ from clew.recall.postings import union
 from clew.recall.query import Phrase, Prefix, Unit
 from clew.recall.reading import PATIENCE, Readings
 
-CHECKED = 300
+CHECKED = 200
 """Messages that are read to see whether they have a phrase."""
 
 
