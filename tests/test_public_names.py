@@ -32,7 +32,8 @@ def test_every_public_name_says_what_it_is(name):
     "module",
     ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing.engine",
      "clew.testing.script", "clew.testing.store", "clew.tokens.messages",
-     "clew.wire.legal", "clew.facts.usage", "clew.store.address", "clew.store.store", "clew.runtime.recall"],
+     "clew.wire.legal", "clew.facts.usage", "clew.facts.session", "clew.store.address", "clew.store.store",
+     "clew.runtime.recall"],
 )  # fmt: skip
 def test_examples_in_docstrings_run(module):
     ran = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)

@@ -85,7 +85,14 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A conversation between two compactions."""
+    """A conversation between two compactions. It only grows: adding a message makes a new one that shares the old.
+
+    >>> from clew.facts.messages import message
+    >>> before = Session("20261116-7f3a2c91.0")
+    >>> after = before.add(message("user", "Port the parser."), tokens=7)
+    >>> len(before.entries), after.messages[0].text, after.counted
+    (0, 'Port the parser.', 7)
+    """
 
     id: str
     system: str = ""

@@ -46,7 +46,7 @@ def spelled(message: Mapping[str, Any]) -> bytes:
     large number) or would write null for what is something (NaN)."""
     try:
         data = _dumps(message, None, _STRICT)
-        if b"null" not in data or data.count(b"null") == _nothings(message) or orjson.loads(data) == message:
+        if data.count(b"null") == [*message.values()].count(None) or orjson.loads(data) == message:
             return data
     except (orjson.JSONEncodeError, orjson.JSONDecodeError):
         pass
@@ -58,10 +58,6 @@ def read_back(body: bytes) -> Any:
     if body.startswith(_BY_PYTHON):
         return json.loads(body.decode("utf-8", "surrogatepass"))
     return orjson.loads(body)
-
-
-def _nothings(message: Mapping[str, Any]) -> int:
-    return sum([value is None for value in message.values()])
 
 
 def _by_python(value: Any, *, sort_keys: bool = False) -> bytes:
