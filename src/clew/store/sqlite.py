@@ -163,7 +163,8 @@ class Sqlite(Database):
             connection.execute(f"PRAGMA wal_autocheckpoint={CHECKPOINT if self._durable else 4 * CHECKPOINT}")
             connection.execute("PRAGMA secure_delete=ON")  # what is forgotten is overwritten, not only unlinked
             connection.execute("PRAGMA foreign_keys=ON")
-            connection.execute("PRAGMA mmap_size=1073741824")
+            if not self._durable:  # mapped memory is quick, but a bad disk then kills the process instead of telling it
+                connection.execute("PRAGMA mmap_size=1073741824")
             return connection
 
     def _survive_fork(self) -> None:
