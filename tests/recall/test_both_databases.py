@@ -6,7 +6,11 @@ from clew.core.redact import redact
 from clew.recall import shelves
 from clew.recall.index import FRESH, Index
 from clew.recall.search import search
+from clew.store import chain, log
 from clew.store.address import open_store
+from tests.databases import new_schema
+
+SLOW = {"role": "user", "content": "the slow word"}
 
 
 def test_a_real_store_is_indexed_searched_proven_and_made_again(store_url: str) -> None:
@@ -48,3 +52,19 @@ def test_a_real_store_is_indexed_searched_proven_and_made_again(store_url: str) 
         assert search(index, "number*").total == 90
         assert index.verify() == []
         assert index.size() > 0
+
+
+def test_what_a_slower_transaction_holds_up_is_said_to_be_missing_and_then_found(postgres: str) -> None:
+    url = new_schema(postgres)
+    with open_store(url) as store, open_store(url) as other:
+        session, slow = store.open_session(), store.open_session()
+        index = Index(store.beside, store, redact)
+        with other.database.write() as work:
+            head = chain.head_of(work, slow)
+            log.write(work, head.number, log.prepare([SLOW], other.shelf), log.end_of(work, head.number))
+            store.append(session, [{"role": "user", "content": "the quick word"}])
+            found = search(index, "quick")
+            assert (found.total, found.complete) == (0, False), "it is there, but may not be read in order yet"
+            assert "not indexed yet" in found.notes[0]
+        assert [search(index, word).total for word in ("quick", "slow")] == [1, 1]
+        assert search(index, "word").complete

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -26,6 +27,9 @@ YOUNG = 16_384
 """Messages up to which a store is kept in blocks. From there on rows are smaller than the text, and faster."""
 FRESH = 64
 """Messages, or a sixteenth of all, that a young store keeps in rows: to change the blocks for each would be slow."""
+PATIENCE, PAUSE = 20, 0.01
+"""How often, and for how many seconds, a search waits for what is committed but may not be read in order yet. Whoever
+wants all of it indexed waits ten times as long."""
 EXPANSIONS = 4_000
 """Rows a prefix is looked up in."""
 
@@ -76,12 +80,16 @@ class Index:
 
         Each transaction writes its messages and how far it came together, so whoever kills it loses only time.
         """
-        done = 0
+        done, patience = 0, PATIENCE if limit is not None else 10 * PATIENCE
         while limit is None or done < limit:
             before = self.state()
             batch = self._read_log(before.mark, BATCH if limit is None else min(BATCH, limit - done))
             if not batch.times:
-                break
+                if not patience or not self.feed.behind(before.mark):
+                    break
+                patience -= 1  # an older transaction has yet to end; it mostly does in a moment
+                time.sleep(PAUSE)
+                continue
             more = self.feed.behind(batch.mark)
             with self.database.write() as work:
                 now = self._locked(work)

@@ -61,8 +61,11 @@ class Database(ABC):
     """An expression that grows with the order of commits; together with `seq` it orders the log."""
 
     @abstractmethod
-    def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
-        """The condition for rows of the log behind a mark (moment, seq), and its values."""
+    def behind(self, mark: tuple[int, int], *, settled: bool = True) -> tuple[str, Values]:
+        """The condition for rows of the log behind a mark (moment, seq), and its values.
+
+        `settled` leaves out those that a slower transaction could still come in front of.
+        """
 
     @abstractmethod
     def write(self) -> AbstractContextManager[Work]:

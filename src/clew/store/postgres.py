@@ -68,10 +68,12 @@ class Postgres(Database):
         with self.read() as work:
             return work.all(sql, values)
 
-    def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
+    def behind(self, mark: tuple[int, int], *, settled: bool = True) -> tuple[str, Values]:
         # Numbers are given before a transaction commits, so a lower one may turn up later. Transactions that began
         # before every one still running are over: only theirs are read, in their order, and none is ever missed.
-        condition = "(tx, seq) > (?::TEXT::XID8, ?) AND tx < pg_snapshot_xmin(pg_current_snapshot())"
+        condition = "(tx, seq) > (?::TEXT::XID8, ?)"
+        if settled:
+            condition += " AND tx < pg_snapshot_xmin(pg_current_snapshot())"
         return condition, (str(mark[0]), mark[1])
 
     def now(self, work: Work) -> float:

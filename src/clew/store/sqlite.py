@@ -102,7 +102,7 @@ class Sqlite(Database):
         finally:
             self._idle.append(reader)
 
-    def behind(self, mark: tuple[int, int]) -> tuple[str, Values]:
+    def behind(self, mark: tuple[int, int], *, settled: bool = True) -> tuple[str, Values]:  # noqa: ARG002
         return "seq > ?", mark[1:]
 
     def has_table(self, work: Work, name: str) -> bool:

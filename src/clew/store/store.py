@@ -351,7 +351,7 @@ class Store:
 
     def behind(self, mark: Mark) -> int:
         """How many messages there are behind a mark."""
-        condition, values = self.database.behind(mark)
+        condition, values = self.database.behind(mark, settled=False)
         row = self.database.glance.one(f"SELECT COUNT(*) FROM message WHERE {condition}", values)
         return int(row[0]) if row else 0
 
