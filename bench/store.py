@@ -26,6 +26,10 @@ WANTED = {1: 0.6, 20: 0.5}
 """For appends of so many messages at a time: our messages a second, as a share of plain SQLite's."""
 
 
+WARM = 6_000
+"""Messages that are in both before anything is measured."""
+
+
 def messages(count: int) -> list[Message]:
     """Questions, calls, results and answers with slices of a recorded session, 550 bytes each on average."""
     made = history(count, lambda n: f"{n} " + RECORDED[n * 977 % (len(RECORDED) - 700) :][:530])
@@ -48,7 +52,7 @@ def in_turn(
 
 def against_sqlite(folder: Path, batch: int, *, rounds: int, batches: int) -> tuple[float, float]:
     """Seconds for a batch: plain SQLite's and ours."""
-    made = messages(max(4, rounds * batches * batch))
+    made, earlier = messages(max(4, rounds * batches * batch)), messages(WARM)
     bodies = [spelled(said) for said in made]
     plain = sqlite3.connect(folder / f"plain-{batch}.db", isolation_level=None)
     plain.execute("PRAGMA journal_mode=WAL")
@@ -73,6 +77,14 @@ def against_sqlite(folder: Path, batch: int, *, rounds: int, batches: int) -> tu
             for part in parts(number):
                 store.append(session, made[part])
 
+        for start in range(
+            0, WARM, 20
+        ):  # until both have gone once around their write-ahead log, as a store in use has
+            rows = [(session, spelled(said)) for said in earlier[start : start + 20]]
+            plain.execute("BEGIN IMMEDIATE")
+            plain.executemany("INSERT INTO m (session, body) VALUES (?, ?)", rows)
+            plain.execute("COMMIT")
+            store.append(session, earlier[start : start + 20])
         took = in_turn(theirs, ours, rounds=rounds)
     plain.close()
     return took[0] / batches, took[1] / batches
