@@ -24,10 +24,9 @@ from speed import RECORDED, history
 Message = dict[str, Any]
 WANTED = {1: 0.6, 20: 0.5}
 """For appends of so many messages at a time: our messages a second, as a share of plain SQLite's."""
-
-
 WARM = 6_000
-"""Messages that are in both before anything is measured."""
+"""Messages written to both before anything is measured: both have then gone around their write-ahead log, as a store in
+use has. While it still grows a sync costs more, and most to whoever does little else."""
 
 
 def messages(count: int) -> list[Message]:
@@ -77,9 +76,7 @@ def against_sqlite(folder: Path, batch: int, *, rounds: int, batches: int) -> tu
             for part in parts(number):
                 store.append(session, made[part])
 
-        for start in range(
-            0, WARM, 20
-        ):  # until both have gone once around their write-ahead log, as a store in use has
+        for start in range(0, WARM, 20):
             rows = [(session, spelled(said)) for said in earlier[start : start + 20]]
             plain.execute("BEGIN IMMEDIATE")
             plain.executemany("INSERT INTO m (session, body) VALUES (?, ?)", rows)
