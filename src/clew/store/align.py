@@ -54,17 +54,17 @@ class Handed:
 
 def align(work: Work, head: Head, handed: Handed) -> Aligned:
     """Write what is new in the list. It may be the whole conversation, or what its newest session shows the model."""
-    prints = handed.prints
+    prints, chains = handed.prints, links(b"", handed.prints)
     first = first_of(work, head)
     begun = opened_with(work, first)
     end = end_of(work, head.number)
-    shared = _known_of_whole(work, head, begun, prints, end.chain)
+    shared = chains.index(end.chain) + 1 if end.chain in chains else _known_of_whole(work, head, begun, prints)
     if head.tip != first:
         seen = view(work, head.tip)
         seen_too = _in_common(seen, prints)
         if seen_too > shared or (seen_too == shared and _is_like(seen, [*begun, *line(work, head.number)], prints)):
             return _against(work, head, head.tip, handed, seen, seen_too)
-    if not end.chain or end.chain in links(b"", prints[:shared])[-1:]:  # the list goes on where the log ends
+    if not end.chain or end.chain in chains:  # the list goes on where the log ends
         new = len(prints) - shared
         write(work, head.number, handed.last(new), end)
         return Aligned(head.tip, added=new)
@@ -104,11 +104,8 @@ def _on_from(work: Work, knot: Row, prints: Sequence[bytes]) -> int:
     return sum(1 for _ in takewhile(bool, same))
 
 
-def _known_of_whole(work: Work, head: Head, begun: Sequence[Item], prints: Sequence[bytes], end: bytes) -> int:
+def _known_of_whole(work: Work, head: Head, begun: Sequence[Item], prints: Sequence[bytes]) -> int:
     """How many messages the list begins with are the conversation's."""
-    chains = links(b"", prints)
-    if end in chains:
-        return chains.index(end) + 1
     shared = _in_common(begun, prints)
     if shared < len(begun):
         return shared

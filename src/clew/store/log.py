@@ -56,10 +56,9 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
     tools: dict[str, str] = {}
     done = []
     for place, raw in enumerate(messages):
+        # A plain message says all that is needed by its role; to read each one closely costs as much as to hash it.
         role = raw.get("role") if type(raw) is dict else None
-        if (
-            type(role) is not str or not role or "tool_calls" in raw
-        ):  # anything but a plain message is looked at closely
+        if type(role) is not str or not role or "tool_calls" in raw:
             read = read_message(raw, place)
             role = read.role
             for call in read.calls:
@@ -73,7 +72,7 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
         outside: str | None = None
         blobs: tuple[tuple[str, int], ...] = tuple([(name, -1) for name in points])
         if len(body) >= OUTSIDE:
-            body, outside, kept = _set_aside(raw, shelf)
+            body, outside, kept = _set_aside(body, shelf)
             blobs += kept
         done.append(Prepared(print_, word(role), tool, call_id, body, outside, blobs))
     return done
@@ -314,8 +313,8 @@ def _spelled(raw: Mapping[str, Any], place: int) -> tuple[bytes, bytes]:
         raise ValueError(f"message {place} cannot be stored: {wrong}; hand in plain JSON values") from None
 
 
-def _set_aside(raw: Mapping[str, Any], shelf: Shelf) -> tuple[bytes, str | None, tuple[tuple[str, int], ...]]:
-    rest, texts = take_out(read_back(spelled(raw)))
+def _set_aside(body: bytes, shelf: Shelf) -> tuple[bytes, str | None, tuple[tuple[str, int], ...]]:
+    rest, texts = take_out(read_back(body))
     kept, blobs = [], []
     for path, text in texts:
         data = text.encode("utf-8", "surrogatepass")
