@@ -24,7 +24,7 @@ def cure(failure, tried=None, *, window=200_000, weight=150_000):
         (PayloadTooLarge(), MakeRoom(200_000, stated=False)),
         (RateLimited(retry_after=3), Wait(3)),
         (RateLimited(), Wait(1)),
-        (Unavailable("reset"), Wait(1)),
+        (Unavailable(why="reset"), Wait(1)),
     ],
 )
 def test_every_failure_has_its_remedy(failure, expected):
@@ -43,8 +43,8 @@ def test_an_output_cap_never_uses_up_the_budget_for_compactions():
         (PayloadTooLarge(), Tried(compactions=3)),
         (OutputTooLarge(), Tried(smaller_outputs=2)),
         (RateLimited(), Tried(waits=5)),
-        (Unavailable("down"), Tried(waits=5)),
-        (Refused("no"), Tried()),
+        (Unavailable(why="down"), Tried(waits=5)),
+        (Refused(why="no"), Tried()),
     ],
 )
 def test_when_its_budget_is_used_up_it_says_why(failure, tried):

@@ -165,7 +165,7 @@ def test_after_three_compactions_it_ends_with_advice_and_the_session_still_works
 
 
 def test_a_refusal_never_compacts():
-    script = Script([Refused("bad schema")])
+    script = Script([Refused(why="bad schema")])
     with pytest.raises(ContextExhausted, match="bad schema"):
         drive(turn(long_session(10), SAID, setup()), script.hands())
     assert "Continue" not in kinds(script)

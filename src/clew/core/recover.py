@@ -64,7 +64,7 @@ class Tried:
 def remedy(failure: Failure, tried: Tried, *, window: int, weight: int, max_compactions: int) -> Remedy:
     """The next thing to change, or why there is none left."""
     match failure:
-        case PromptTooLong(limit, _):
+        case PromptTooLong(limit=limit):
             if tried.compactions >= max_compactions:
                 return GiveUp(
                     f"still too long for its window of {window:,} tokens after {tried.compactions} compactions"
@@ -80,15 +80,15 @@ def remedy(failure: Failure, tried: Tried, *, window: int, weight: int, max_comp
             if tried.compactions >= max_compactions:
                 return GiveUp(f"the body is still too large after {tried.compactions} compactions")
             return MakeRoom(window, stated=False)
-        case OutputTooLarge(room):
+        case OutputTooLarge(room=room):
             if tried.smaller_outputs >= 2:
                 return GiveUp("the provider refuses every output cap that was tried")
             return AskForLess(room if room else max(window // 8 >> tried.smaller_outputs, 256))
-        case RateLimited(retry_after):
+        case RateLimited(retry_after=retry_after):
             return _wait(tried, retry_after, "the provider's rate limit holds")
-        case Unavailable(why):
+        case Unavailable(why=why):
             return _wait(tried, None, f"the provider cannot be reached: {why}")
-        case Refused(why):
+        case Refused(why=why):
             return GiveUp(f"the provider refused the request: {why}")
         case _:
             assert_never(failure)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypeAlias
 
 from clew.facts.messages import Message
 from clew.facts.usage import Usage
+
+Foreign: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""Dialect → what only it can spell, carried through untouched and left out by the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +20,14 @@ class Prompt:
     system: str
     messages: tuple[Message, ...]
     tools: tuple[Mapping[str, Any], ...] = ()
+    """In chat's spelling, `{"type": "function", "function": {…}}`; a provider's own tools as they came."""
     max_output: int | None = None
     """None leaves it to the provider."""
+    model: str = ""
+    stream: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Knobs that more than one dialect has, by their names in chat: tool_choice, temperature, stop …"""
+    foreign: Foreign = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,48 +37,71 @@ class Reply:
     message: Message
     usage: Usage | None = None
     """None: the provider reported nothing."""
+    stop: str = "stop"
+    """Why it ended, in chat's words: stop, length, tool_calls, content_filter."""
+    id: str = ""
+    model: str = ""
+    foreign: Foreign = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
-class PromptTooLong:
-    """The input alone exceeds the window."""
+class _Failed:
+    """What every failure can say: numbers the provider stated, and its own words."""
 
+    kind: ClassVar[str]
     limit: int | None = None
+    """The most the provider takes, in the unit of the kind: tokens of prompt and output, of output, a minute's, bytes."""
     used: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class OutputTooLarge:
-    """The input fits; the asked-for output does not."""
-
+    requested_output: int | None = None
     room: int | None = None
     """What the output may be, when the provider said or its numbers tell."""
+    retry_after: float | None = None
+    """Seconds."""
+    why: str = ""
+    """The provider's words, without credentials, short enough to show."""
+    status: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PayloadTooLarge:
+class PromptTooLong(_Failed):
+    """The input alone exceeds the window."""
+
+    __slots__ = ()
+    kind = "prompt_too_long"
+
+
+class OutputTooLarge(_Failed):
+    """The input fits; the asked-for output does not."""
+
+    __slots__ = ()
+    kind = "output_too_large"
+
+
+class PayloadTooLarge(_Failed):
     """The body has too many bytes, whatever its tokens."""
 
-    limit: int | None = None
+    __slots__ = ()
+    kind = "payload_too_large"
 
 
-@dataclass(frozen=True, slots=True)
-class RateLimited:
-    retry_after: float | None = None
+class RateLimited(_Failed):
+    """Too much in too short a time; its numbers are a quota, never a window."""
+
+    __slots__ = ()
+    kind = "rate_limited"
 
 
-@dataclass(frozen=True, slots=True)
-class Unavailable:
+class Unavailable(_Failed):
     """A passing fault of the provider or of the way there."""
 
-    why: str = ""
+    __slots__ = ()
+    kind = "unavailable"
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(_Failed):
     """The provider will not take this request, now or later."""
 
-    why: str = ""
+    __slots__ = ()
+    kind = "refused"
 
 
-Failure = PromptTooLong | OutputTooLarge | PayloadTooLarge | RateLimited | Unavailable | Refused
+Failure: TypeAlias = PromptTooLong | OutputTooLarge | PayloadTooLarge | RateLimited | Unavailable | Refused
