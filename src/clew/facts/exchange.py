@@ -50,7 +50,7 @@ class _Failed:
 
     kind: ClassVar[str]
     limit: int | None = None
-    """The most the provider takes, in the unit of the kind: tokens of prompt and output, of output, a minute's, bytes."""
+    """The most the provider takes, in the unit of its kind: tokens of the window, of the output, of a minute; bytes."""
     used: int | None = None
     requested_output: int | None = None
     room: int | None = None
