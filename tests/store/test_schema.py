@@ -80,12 +80,12 @@ def fill(work: Work) -> None:
     for place, message in enumerate([*SAID, SUMMARY]):
         body = spelled(message)
         is_said = message is not SUMMARY
-        hash_ = hashlib.blake2b(body, digest_size=16).digest() if len(body) > 512 else None
+        hash_ = hashlib.sha256(body).digest()[:16] if len(body) > 512 else None
         if hash_:
             work.run("INSERT INTO content (hash, body) VALUES (?, ?)", (hash_, body))
         work.run(
-            "INSERT INTO message (conversation, place, hash, chain, at, role, tool, derived, standing, knot, "
-            "body, content) VALUES (1, ?, ?, ?, 1.0, ?, '', ?, ?, 1, ?, ?)",
+            "INSERT INTO message (conversation, place, hash, chain, at, role, tool, derived, standing, "
+            "body, content) VALUES (1, ?, ?, ?, 1.0, ?, '', ?, ?, ?, ?)",
             (min(place, 2), fingerprint(message), chains[place], message["role"], int(not is_said), int(is_said),
              None if hash_ else body, hash_),
         )  # fmt: skip

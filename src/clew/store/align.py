@@ -81,7 +81,7 @@ def recognise(work: Work, prints: Sequence[bytes], conversation: int | None = No
     for part in reversed(in_parts(chains)):
         knots = work.all(
             "SELECT chain, conversation, place, seq FROM message "
-            f"WHERE knot = 1 AND standing = 1 AND chain IN ({marks(part)}) {only} ORDER BY seq DESC",
+            f"WHERE standing = 1 AND chain IN ({marks(part)}) {only} ORDER BY seq DESC",
             (*part, *which),
         )
         if knots:

@@ -81,7 +81,7 @@ def _messages(work: Work, shelf: Shelf, progress: Callable[[int], None]) -> Iter
             for place, _, hash_, known, standing in rows:
                 if standing and not broken:
                     chain = link(chain, bytes(hash_))
-                    if known is None or bytes(known) != chain:
+                    if known is not None and bytes(known) != chain:
                         broken = True  # everything behind it differs too: once is enough
                         yield Finding(Kind.CHAIN, name, f"the running hash does not fit from message {place} on")
             at = rows[-1][:2]

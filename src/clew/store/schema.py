@@ -20,16 +20,17 @@ LOG = (
         number {whole} NOT NULL, system {bytes} NOT NULL, since {whole} NOT NULL, until {whole}, opened {real} NOT NULL,
         ended {real}, end_reason TEXT, state TEXT NOT NULL)""",
     "CREATE INDEX session_conversation ON session (conversation, number)",
-    # The log: one row for each message. Short ones stand in their row, long ones once in `content`.
+    # The log: one row for each message. Short ones stand in their row, long ones once in `content`. The running hash is
+    # kept at the knots alone: every message's would be a tenth of what an append writes.
     """CREATE TABLE message (
         seq {serial}, conversation {whole} NOT NULL, place {whole} NOT NULL,
         hash {bytes} NOT NULL, chain {bytes}, at {real} NOT NULL, role TEXT NOT NULL, tool TEXT NOT NULL,
-        derived {whole} NOT NULL, standing {whole} NOT NULL, knot {whole} NOT NULL, revised {whole},
+        derived {whole} NOT NULL DEFAULT 0, standing {whole} NOT NULL DEFAULT 1, revised {whole},
         body {bytes}, content {bytes}, outside TEXT {order})""",
     "CREATE INDEX message_line ON message (conversation, place, seq)",
     # Histories are recognised by their knots, not by every message: the index of all of them would be the larger half
     # of what an append writes.
-    "CREATE INDEX message_knot ON message (chain) WHERE knot = 1 AND standing = 1",
+    "CREATE INDEX message_knot ON message (chain) WHERE chain IS NOT NULL AND standing = 1",
     "{feed_index}",
     "CREATE TABLE content (hash {bytes} PRIMARY KEY, body {bytes} NOT NULL)",
     """CREATE TABLE opening (

@@ -14,6 +14,9 @@ _dumps = orjson.dumps
 _STRICT = orjson.OPT_PASSTHROUGH_DATETIME | orjson.OPT_PASSTHROUGH_DATACLASS  # what is no JSON is refused, not guessed
 _TEXTS = {str}  # a message of texts alone, as most are: nothing in it needs a second look
 _BY_PYTHON = b" "  # in front of what only Python's own decoder reads back the same: a space says nothing in JSON
+_USUAL = {("role", "content"), ("role", "tool_call_id", "content"), ("role", "tool_call_id", "name", "content")}
+"""How messages of texts alone mostly come: the order of keys that counts for the fingerprint of those that have them,
+so that these are spelled once for both purposes."""
 _UNSAID = b"cache_control"  # a client moves this mark to its newest messages; it says nothing
 
 
@@ -26,14 +29,16 @@ def spell(message: Mapping[str, Any]) -> tuple[bytes, bytes]:
     message = message if type(message) is dict else dict(message)
     if {*map(type, message.values())} == _TEXTS:
         try:
-            return _dumps(message), digest(_dumps(message, None, orjson.OPT_SORT_KEYS))
+            body = _dumps(message)
+            return body, digest(body if (*message,) in _USUAL else _in_order(message))
         except orjson.JSONEncodeError:
             pass
     body = spelled(message)
-    said = _without_marks(message) if _UNSAID in body else message
+    if _UNSAID in body and (said := _without_marks(message)) != message:
+        return body, fingerprint(said)
     if body.startswith(_BY_PYTHON):
-        return body, digest(_by_python(said, sort_keys=True))
-    return body, digest(_dumps(said, None, _STRICT | orjson.OPT_SORT_KEYS))
+        return body, digest(_by_python(message, sort_keys=True))
+    return body, digest(_dumps(message, None, _STRICT | orjson.OPT_SORT_KEYS))
 
 
 def fingerprint(message: Mapping[str, Any]) -> bytes:
@@ -58,6 +63,12 @@ def read_back(body: bytes) -> Any:
     if body.startswith(_BY_PYTHON):
         return json.loads(body.decode("utf-8", "surrogatepass"))
     return orjson.loads(body)
+
+
+def _in_order(message: dict[str, str]) -> bytes:
+    """A message of texts alone with its keys in the one order that counts."""
+    order = next((usual for usual in _USUAL if message.keys() == {*usual}), sorted(message))
+    return _dumps({key: message[key] for key in order})
 
 
 def _by_python(value: Any, *, sort_keys: bool = False) -> bytes:
