@@ -8,10 +8,12 @@ from dataclasses import replace
 import pytest
 
 from clew.core.effects import Append, CallModel, Continue, Learn, RunTools, Sleep, Spill, Tell
+from clew.core.pictures import pictures_in
 from clew.core.ports import Setup
-from clew.core.turn import ContextExhausted, Turn, make_room, turn
+from clew.core.state import ContextExhausted, Turn
+from clew.core.turn import make_room, turn
 from clew.engines.compressor import Compressor
-from clew.facts.exchange import OutputTooLarge, PromptTooLong, RateLimited, Refused, Reply
+from clew.facts.exchange import OutputTooLarge, PayloadTooLarge, PromptTooLong, RateLimited, Refused, Reply
 from clew.facts.messages import message, read_message
 from clew.facts.model import Model, Policy, ResultLimits, Window
 from clew.facts.session import Compaction, Origin, Session
@@ -137,7 +139,7 @@ def test_output_too_large_asks_for_less_and_keeps_every_message():
 def test_a_stated_limit_is_learned_and_made_room_for():
     script = Script([PromptTooLong(limit=9_000, used=12_000), "hi"])
     end = drive(turn(long_session(20), SAID, setup(window=64_000)), script.hands())
-    assert Learn(9_000) in script.asked
+    assert [wish.window for wish in script.asked if isinstance(wish, Learn)] == [9_000]
     assert end.window.size == 9_000
     assert kinds(script).count("Continue") == 1
 
@@ -223,3 +225,30 @@ def test_every_message_is_written_down_in_order():
     written = [said for wish in script.asked if isinstance(wish, Append) for said in wish.messages]
     assert tuple(written) == end.session.messages
     assert sum(isinstance(wish, RunTools) for wish in script.asked) == 1
+
+
+def test_pictures_leave_a_body_that_is_too_large_and_stay_in_the_log():
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    shown = tuple(read_message({"role": "user", "content": [picture]}) for _ in range(2))
+    script = Script([PayloadTooLarge(), PayloadTooLarge(), "hi", "again"])
+    end = drive(turn(Session("s"), shown, setup()), script.hands())
+    assert [pictures_in(prompt.messages) for prompt in script.prompts] == [2, 1, 0]
+    assert pictures_in(end.session.messages) == 2
+    assert "Continue" not in kinds(script)
+    drive(turn(end.session, SAID, setup(), before=end), script.hands())
+    assert pictures_in(script.prompts[-1].messages) == 0, "what a turn found out holds for the next"
+
+
+def test_the_model_with_the_larger_window_is_asked_when_three_compactions_did_not_help():
+    larger = Model("larger", Window(1_000_000))
+    script = Script([PromptTooLong(limit=None)] * 3 + ["fine"])
+    end = drive(turn(long_session(), SAID, setup(larger=larger)), script.hands())
+    assert [prompt.model for prompt in script.prompts][-2:] == ["m", "larger"]
+    assert kinds(script).count("Continue") <= 3
+    assert end.session.messages[-1].text == "fine"
+
+
+def test_what_the_provider_counted_is_believed_at_once():
+    script = Script([PromptTooLong(limit=20_000, used=30_000), "hi"])
+    end = drive(turn(long_session(50), SAID, setup(window=32_000)), script.hands())
+    assert end.factor > 2

@@ -97,7 +97,7 @@ def _replay_all(
     """One after the other; a failing one is reported and the others go on."""
     from clew.cli import recordings, screen
     from clew.cli.shown import shown
-    from clew.core.turn import ContextExhausted
+    from clew.core.state import ContextExhausted
     from clew.facts.messages import BadMessages
     from clew.facts.model import Unsatisfiable
 

@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from clew.facts.exchange import Failure, Prompt, Reply
 from clew.facts.messages import Message, ToolCall
+from clew.facts.model import Model
 from clew.facts.session import Compaction, Session
 
 Answer = TypeVar("Answer")
@@ -68,9 +69,12 @@ class Spill(Effect[str]):
 
 @dataclass(frozen=True, slots=True)
 class Learn(Effect[None]):
-    """The provider stated its real window: remember it."""
+    """The provider stated its real window: remember it, for this model at this place."""
 
+    model: Model
     window: int
+    said: str
+    """Its words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -50,3 +50,5 @@ class Setup:
     system_tokens: int = 0
     policy: Policy = field(default_factory=Policy)
     limits: ResultLimits = field(default_factory=ResultLimits)
+    larger: Model | None = None
+    """A model with a larger window, asked when compaction alone cannot help."""

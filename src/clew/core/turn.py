@@ -2,58 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, TypeVar
+from collections.abc import Sequence
+from dataclasses import replace
 
 from clew.core.assemble import assemble
-from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Tell, ask
+from clew.core.effects import Append, CallModel, Continue, RunTools, Tell, ask
+from clew.core.mend import mend
 from clew.core.ports import Setup
-from clew.core.recover import AskForLess, GiveUp, MakeRoom, Tried, Wait, remedy
+from clew.core.recover import Tried
 from clew.core.results import cap_turn
+from clew.core.state import Story, Turn, exhausted
 from clew.core.weigh import Weight, calibrate, was_cut, weigh
-from clew.facts.budget import Budget, share_out
-from clew.facts.exchange import Failure, Reply
+from clew.facts.exchange import Reply
 from clew.facts.messages import Message
-from clew.facts.model import Window
 from clew.facts.session import Compaction, Measured, Origin, Session
 
-T = TypeVar("T")
-Story: TypeAlias = Generator[Effect[Any], Any, T]
 
-
-class ContextExhausted(Exception):
-    """No remedy is left. The session is whole and takes the next message."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """Where a turn stands."""
-
-    session: Session
-    setup: Setup
-    window: Window
-    """The model's, or a smaller one that the provider stated."""
-    factor: float = 1.0
-    """The provider's tokens for one of ours."""
-    tried: Tried = field(default_factory=Tried)
-    max_output: int | None = None
-    """Lowered for one call when the provider has no room for more."""
-
-    def add(self, messages: Sequence[Message]) -> Turn:
-        session = self.session
-        for said in messages:
-            session = session.add(said, self.setup.count(said))
-        return replace(self, session=session)
-
-    @property
-    def budget(self) -> Budget:
-        return share_out(self.window, self.setup.policy, system=self.setup.system_tokens, tools=self.setup.tools_tokens)
-
-
-def turn(session: Session, said: Sequence[Message], setup: Setup, *, factor: float = 1.0) -> Story[Turn]:
-    """From what was said to the model's last word on it."""
-    now = Turn(session, setup, setup.model.window, factor).add(said)
+def turn(session: Session, said: Sequence[Message], setup: Setup, *, before: Turn | None = None) -> Story[Turn]:
+    """From what was said to the model's last word on it; `before` is the turn before, for what it found out."""
+    now = Turn(session, setup, setup.model.window)
+    if before is not None and before.setup.model == setup.model:
+        now = replace(now, window=before.window, factor=before.factor, pictures=before.pictures)
+    now = now.add(said)
     yield from ask(Append(now.session, tuple(said)))
     while True:
         now, reply = yield from step(now)
@@ -70,7 +40,8 @@ def step(now: Turn) -> Story[tuple[Turn, Reply]]:
     now = replace(now, tried=Tried(), max_output=None)
     while True:
         now = yield from fit(now)
-        answer = yield from ask(CallModel(assemble(now.session, now.setup, max_output=now.max_output)))
+        prompt = assemble(now.session, now.setup, max_output=now.max_output, pictures=now.pictures)
+        answer = yield from ask(CallModel(prompt))
         if isinstance(answer, Reply):
             now = yield from record(now, answer)
             return now, answer
@@ -80,9 +51,9 @@ def step(now: Turn) -> Story[tuple[Turn, Reply]]:
 def fit(now: Turn) -> Story[Turn]:
     """The one gate that every call passes: compact when the window is too full for it."""
     weight = weigh(now.session, now.setup, now.factor)
-    if weight.tokens < now.budget.trigger or is_too_soon(now, weight):
-        return now
-    return (yield from make_room(now))
+    if now.overflowed or (weight.tokens >= now.budget.trigger and not is_too_soon(now, weight)):
+        return (yield from make_room(replace(now, overflowed=False)))
+    return now
 
 
 def is_too_soon(now: Turn, weight: Weight) -> bool:
@@ -129,26 +100,6 @@ def opened(parent: Session, child_id: str, done: Compaction, setup: Setup) -> Se
     return replace(child, settled_at=child.counted)
 
 
-def mend(now: Turn, failure: Failure) -> Story[Turn]:
-    """Change exactly one thing, or end with what was tried and what to do."""
-    weight = weigh(now.session, now.setup, now.factor).tokens
-    limit = now.setup.policy.max_compactions
-    match remedy(failure, now.tried, window=now.window.size, weight=weight, max_compactions=limit):
-        case MakeRoom(window, stated):
-            if stated:
-                yield from ask(Learn(window))
-            smaller = replace(now.window, size=min(window, now.window.size))
-            return (yield from make_room(replace(now, window=smaller)))
-        case AskForLess(max_output):
-            less = replace(now.tried, smaller_outputs=now.tried.smaller_outputs + 1)
-            return replace(now, max_output=max_output, tried=less)
-        case Wait(seconds):
-            yield from ask(Sleep(seconds))
-            return replace(now, tried=replace(now.tried, waits=now.tried.waits + 1))
-        case GiveUp(why):
-            raise exhausted(now, why)
-
-
 def record(now: Turn, reply: Reply) -> Story[Turn]:
     """Remember the reply and what its prompt really weighed."""
     before = now.session
@@ -164,11 +115,3 @@ def record(now: Turn, reply: Reply) -> Story[Turn]:
         )
     yield from ask(Append(now.session, (reply.message,)))
     return now.add((reply.message,))
-
-
-def exhausted(now: Turn, why: str) -> ContextExhausted:
-    weight = weigh(now.session, now.setup, now.factor).tokens
-    return ContextExhausted(
-        f"session {now.session.id}: {why}; it weighs about {weight:,} of {now.window.size:,} tokens. "
-        "Start fresh with /new, try /compress, or choose a model with a larger window"
-    )

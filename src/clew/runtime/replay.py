@@ -10,7 +10,8 @@ from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunToo
 from clew.core.pairs import Exchange, exchanges
 from clew.core.ports import Engine, Setup
 from clew.core.results import cap_turn
-from clew.core.turn import Turn, step
+from clew.core.state import Turn
+from clew.core.turn import step
 from clew.facts.exchange import Reply
 from clew.facts.messages import Message, tool_result
 from clew.facts.model import Model, Policy, ResultLimits, Window
