@@ -68,6 +68,19 @@ def test_bytes_overwritten_anywhere_are_damage_or_harm_nothing_that_is_read(tmp_
     assert outcomes.count("damaged") > 10
 
 
+@pytest.mark.parametrize("hidden", ["place = 70", "place >= 170", "place = 199"])
+def test_a_message_that_the_database_hides_is_missed(tmp_path: Path, whole: bytes, hidden: str) -> None:
+    path = tmp_path / "hiding.db"
+    path.write_bytes(whole)
+    with open_store(path) as store:
+        with store.database.write() as work:
+            work.run(f"UPDATE message SET standing = 0 WHERE {hidden}")
+        for read in (lambda: list(store.history("talk")), lambda: store.messages("talk")):
+            with pytest.raises(StoreDamaged, match="does not fit their running hash"):
+                read()
+        assert findings(store)
+
+
 def test_a_message_that_can_no_longer_be_read_is_named(tmp_path: Path, whole: bytes) -> None:
     assert whole.count(b'"x 7"') == 1
     path = tmp_path / "unreadable.db"

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clew.facts.session import Origin
 from clew.store.database import Row, Work
 from clew.store.lineage import links, pointers
-from clew.store.log import COLUMNS, Prepared, end_of, set_aside, word, write_at
+from clew.store.log import COLUMNS, Prepared, end_of, relink, set_aside, whole, word, write_at
 from clew.store.trouble import NotFound, SessionBusy
 from clew.store.values import Conversation, SessionRecord
 
@@ -163,10 +163,13 @@ def view_rows(work: Work, session: str) -> list[Row]:
     number, since, until = _stretch(work, session)
     return work.all(
         f"SELECT {COLUMNS} JOIN opening o ON o.message = m.seq WHERE o.session = ? ORDER BY o.n", (session,)
-    ) + work.all(
-        f"SELECT {COLUMNS} WHERE m.conversation = ? AND m.place >= ? AND m.place < ? AND m.standing = 1 "
-        "ORDER BY m.place, m.seq",
-        (number, since, LATEST if until is None else until),
+    ) + whole(
+        work.all(
+            f"SELECT {COLUMNS} WHERE m.conversation = ? AND m.place >= ? AND m.place < ? AND m.standing = 1 "
+            "ORDER BY m.place, m.seq",
+            (number, since, LATEST if until is None else until),
+        ),
+        to_the_end=until is None,
     )
 
 
@@ -232,6 +235,7 @@ def take_back(work: Work, head: Head, turns: int, at: float) -> tuple[Head, list
         )
     taken = seen[start:]
     set_aside(work, [item.seq for item in taken if not item.opening])
+    relink(work, head.number, LATEST)
     if seen[start].opening:  # a branch gives up what it began with
         kept = [item.seq for item in seen[:start]]
         open_with(work, head.tip, kept)

@@ -67,7 +67,7 @@ def findings(store: Store, progress: Callable[[int], None] = lambda done: None) 
 def _messages(work: Work, shelf: Shelf, progress: Callable[[int], None]) -> Iterator[Finding]:
     done = 0
     for number, name, seed in work.all("SELECT number, id, seed FROM conversation ORDER BY number"):
-        chain, broken = bytes(seed), False
+        chain, broken, loose = bytes(seed), False, False
         at = (-1, -1)
         while True:
             rows = work.all(
@@ -80,13 +80,15 @@ def _messages(work: Work, shelf: Shelf, progress: Callable[[int], None]) -> Iter
             yield from _texts(work, shelf, name, {seq: bytes(hash_) for _, seq, hash_, _, _ in rows})
             for place, _, hash_, known, standing in rows:
                 if standing and not broken:
-                    chain = link(chain, bytes(hash_))
+                    chain, loose = link(chain, bytes(hash_)), known is None
                     if known is not None and bytes(known) != chain:
                         broken = True  # everything behind it differs too: once is enough
                         yield Finding(Kind.CHAIN, name, f"the running hash does not fit from message {place} on")
             at = rows[-1][:2]
             done += len(rows)
             progress(done)
+        if loose and not broken:
+            yield Finding(Kind.CHAIN, name, "the line has no running hash at its end")
 
 
 def _texts(work: Work, shelf: Shelf, name: str, hashes: dict[int, bytes]) -> Iterator[Finding]:

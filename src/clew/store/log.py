@@ -21,7 +21,8 @@ INLINE = 2_048
 """Bytes up to which a message stands in its own row; longer ones are kept once, for all who say the same. Keeping one
 apart dirties two more pages, more than a short text takes."""
 COLUMNS = (
-    "m.seq, c.id, m.place, m.at, m.role, m.tool, m.derived, m.standing, m.body, m.content, m.outside "
+    "m.seq, c.id, m.place, m.at, m.role, m.tool, m.derived, m.standing, m.body, m.content, m.outside, m.hash, "
+    "m.chain "
     "FROM message m JOIN conversation c ON c.number = m.conversation"
 )
 KNOT = 32
@@ -178,6 +179,8 @@ def make_room(work: Work, conversation: int, place: int, count: int) -> None:
 
 def relink(work: Work, conversation: int, place: int) -> int:
     """Make the running hash true again from a place on, after something there has changed; how many rows that took."""
+    last = work.one("SELECT MAX(place) FROM message WHERE conversation = ? AND standing = 1", (conversation,))
+    place = min(place, last[0]) if last and last[0] is not None else place  # the end of the line is always a knot
     chain = chain_before(work, conversation, place)
     updates = []
     rows = work.all(
@@ -226,7 +229,7 @@ def stored(work: Look, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
     uses = _uses(work, pointing) if pointing else {}
     found = []
     for row, body in zip(rows, whole, strict=True):
-        seq, conversation, place, at, role, tool, derived, standing, _, _, outside = row
+        seq, conversation, place, at, role, tool, derived, standing, _, _, outside, _, _ = row
         try:
             message = read_back(body)
             kept = json.loads(outside) if outside else ()
@@ -241,6 +244,28 @@ def stored(work: Look, shelf: Shelf, rows: Sequence[Row]) -> list[Stored]:
         points = tuple(name for name in uses.get(seq, ()) if name not in inside)
         found.append(Stored(seq, conversation, place, at, role, tool, bool(derived), bool(standing), message, points))
     return found
+
+
+def whole(rows: list[Row], *, to_the_end: bool) -> list[Row]:
+    """Rows of `COLUMNS` that stand one behind the other, once the running hash from knot to knot says that none of them
+    is missing: a bad block may hide a message from the database without a word. The end of a line is a knot."""
+    chain: bytes | None = None
+    for row in rows:
+        chain = None if chain is None else link(chain, bytes(row[11]))
+        if row[12] is not None:
+            if chain is not None and chain != bytes(row[12]):
+                raise _incomplete(row)
+            chain = bytes(row[12])
+    if to_the_end and rows and rows[-1][12] is None:
+        raise _incomplete(rows[-1])
+    return rows
+
+
+def _incomplete(row: Row) -> StoreDamaged:
+    return StoreDamaged(
+        f"messages of {row[1]} around number {row[2]} are damaged: what can be read of them does not fit their running "
+        "hash. Nothing was changed; 'clew doctor' says what else is, a backup has what they said."
+    )
 
 
 def in_parts(values: Sequence[Any]) -> list[Sequence[Any]]:

@@ -64,7 +64,14 @@ LEDGER = (
     "CREATE INDEX call_conversation ON call (conversation)",
 )
 
-MIGRATIONS = (LOG, LEDGER)
+# The window a provider stated when it refused a prompt: one for each model at each place.
+WINDOWS = (
+    """CREATE TABLE learned_window (
+        endpoint TEXT NOT NULL, model TEXT NOT NULL, size {whole} NOT NULL, said TEXT NOT NULL, at {real} NOT NULL,
+        PRIMARY KEY (endpoint, model)) {clustered}""",
+)
+
+MIGRATIONS = (LOG, LEDGER, WINDOWS)
 VERSION = len(MIGRATIONS)
 
 

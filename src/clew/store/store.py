@@ -11,7 +11,7 @@ from typing import Any
 
 from clew.facts.messages import read_message
 from clew.facts.session import Origin
-from clew.store import align, chain, leases, ledger, log
+from clew.store import align, chain, leases, ledger, log, windows
 from clew.store.align import Aligned
 from clew.store.blobs import Shelf, lines, pointer_to
 from clew.store.chain import About, Head
@@ -22,6 +22,7 @@ from clew.store.schema import migrate
 from clew.store.spelling import fingerprint
 from clew.store.trouble import SessionBusy, StoreDamaged
 from clew.store.values import Conversation, Mark, SessionRecord, Stored
+from clew.store.windows import LearnedWindow
 
 Messages = Sequence[Mapping[str, Any]]
 
@@ -202,14 +203,16 @@ class Store:
         """Everything said in a conversation, from a place on. `aside` adds what was edited, taken back or derived."""
         place, seq, left = start, -1, limit
         while left is None or left > 0:
+            page = min(left or log.AT_ONCE, log.AT_ONCE)
             with self.database.read() as work:
                 number = chain.head_of(work, session).number
                 rows = work.all(
                     f"SELECT {log.COLUMNS} WHERE m.conversation = ? AND (m.place, m.seq) > (?, ?) "
                     f"{'' if aside else 'AND m.standing = 1'} ORDER BY m.place, m.seq LIMIT ?",
-                    (number, place - 1 if seq < 0 else place, chain.LATEST if seq < 0 else seq, min(left or 500, 500)),
+                    (number, place - 1 if seq < 0 else place, chain.LATEST if seq < 0 else seq, page),
                 )
-                found = log.stored(work, self.shelf, rows)
+                end = len(rows) < page and left is None
+                found = log.stored(work, self.shelf, rows if aside else log.whole(rows, to_the_end=end))
             if not found:
                 return
             yield from found
@@ -335,6 +338,23 @@ class Store:
             return ledger.spent(
                 work, By(by), conversation=number, family=family, session=session, after=after, before=before
             )
+
+    # What providers said of themselves
+
+    def learn_window(self, endpoint: str, model: str, window: int, *, said: str = "") -> None:
+        """Remember the window that a provider stated; only a smaller one replaces what is known."""
+        with self.database.write() as work:
+            windows.learn(work, endpoint, model, window, said)
+
+    def learned_windows(self) -> list[LearnedWindow]:
+        """What was learned, with the provider's words and when."""
+        with self.database.read() as work:
+            return windows.learned(work)
+
+    def forget_window(self, endpoint: str, model: str) -> bool:
+        """Let a provider's window count again as it is known elsewhere."""
+        with self.database.write() as work:
+            return windows.forget(work, endpoint, model)
 
     # What the index reads
 

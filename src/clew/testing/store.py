@@ -55,6 +55,7 @@ def check_store(open: Open) -> None:  # noqa: A002
         _big_output_lies_outside,
         _every_call_is_counted,
         _a_family_adds_up,
+        _a_stated_window_only_shrinks,
         _a_known_beginning_is_recognised,
         _neighbours_stand_around,
         _what_is_not_there_is_said_so,
@@ -432,6 +433,19 @@ def _a_family_adds_up(open_: Open) -> None:
 
 
 # Finding again
+
+
+def _a_stated_window_only_shrinks(open_: Open) -> None:
+    with open_() as store:
+        store.learn_window("https://api.example/v1", "m", 131_072, said="maximum context length is 131072")
+        store.learn_window("https://api.example/v1", "m", 262_144, said="larger")
+        store.learn_window("https://api.example/v1", "m", 3, said="a slip")
+    with open_() as store:
+        found = [(known.endpoint, known.model, known.window, known.said) for known in store.learned_windows()]
+        wanted = [("https://api.example/v1", "m", 131_072, "maximum context length is 131072")]
+        _same(found, wanted, "a window that was learned came back otherwise, or grew, or took a slip for one")
+        _same(store.forget_window("https://api.example/v1", "m"), True, "a window that was learned was not forgotten")
+        _same(store.learned_windows(), [], "a window that was forgotten is still there")
 
 
 def _a_known_beginning_is_recognised(open_: Open) -> None:
