@@ -9,6 +9,7 @@ from pathlib import Path
 
 from clew.cli.errors import Failed, why
 from clew.cli.shown import shown
+from clew.runtime.home import home
 from clew.store.address import file_of, is_server, open_store
 from clew.store.store import Store
 
@@ -21,11 +22,6 @@ def opened(url: str | None, *, make: bool = False) -> Iterator[Store]:
         refuse_missing(file_of(address))
     with _opened(address) as store:
         yield store
-
-
-def home() -> Path:
-    """Where clew keeps what is the user's."""
-    return Path(os.environ.get("CLEW_HOME") or "~/.clew").expanduser()
 
 
 def place_of(url: str | None) -> Path | None:

@@ -1,0 +1,143 @@
+"""Which settings are there, what may each be, and what is it when no one says?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from typing import Any
+
+from clew.facts.model import Policy, ResultLimits
+
+Value = str | bool | int | float | None
+
+
+class BadSettings(ValueError):
+    """A setting that cannot be; the text names the place, the key, and what would do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One key of the file."""
+
+    key: str
+    default: Value
+    told: str
+    """What it is for, in one line."""
+    kind: type[Any] = str
+    least: float | None = None
+    most: float | None = None
+    choices: tuple[str, ...] = ()
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that overrides it."""
+        return "CLEW_" + self.key.upper().replace(".", "_")
+
+
+_POLICY, _LIMITS = Policy(), ResultLimits()
+
+SETTINGS = (
+    Setting("model.default", None, "the model to talk to"),
+    Setting("model.provider", None, "whose it is: anthropic, openai, openrouter …"),
+    Setting("model.base_url", None, "where it is served, when not at the provider's own address"),
+    Setting("model.context_length", None, "its window in tokens, when the catalog is wrong", int, 8_000, 100_000_000),
+    Setting("context.engine", "compressor", "who makes room"),
+    Setting("compression.enabled", True, "whether conversations are compacted at all", bool),
+    Setting("compression.threshold", _POLICY.threshold, "share of the window that triggers it", float, 0.05, 0.95),
+    Setting("compression.target_ratio", _POLICY.target_ratio, "share of that kept word for word", float, 0.05, 0.80),
+    Setting("compression.protect_last_n", _POLICY.protect_last_n, "newest messages kept when they fit", int, 0, 10_000),
+    Setting("compression.protect_first_n", _POLICY.protect_first_n, "opening messages kept at first", int, 0, 1_000),
+    Setting("auxiliary.compression.model", None, "who writes summaries; else the main model does"),
+    Setting("auxiliary.compression.provider", None, "whose that is"),
+    Setting("auxiliary.compression.base_url", None, "where that is served"),
+    Setting("auxiliary.compression.context_length", None, "its window in tokens", int, 8_000, 100_000_000),
+    Setting("prompt_caching.enabled", True, "whether cache points are placed for providers that want them", bool),
+    Setting("prompt_caching.cache_ttl", "5m", "how long a provider keeps what it cached", choices=("5m", "1h")),
+    Setting("tool_results.default_result_size", _LIMITS.result, "characters one may fill", int, 1_000, 10_000_000),
+    Setting("tool_results.turn_budget", _LIMITS.turn, "characters those of a turn may fill", int, 2_000, 50_000_000),
+    Setting("tool_results.preview_size", _LIMITS.preview, "characters shown of one kept elsewhere", int, 100, 100_000),
+    Setting("store.url", None, "where conversations are kept: a file or postgresql://…"),
+)  # fmt: skip
+KEYS = {setting.key: setting for setting in SETTINGS}
+SECRET = ("api_key", "key", "token", "secret", "password")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What holds here, and for each setting that is not the default, who says so."""
+
+    values: Mapping[str, Value]
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values.get(key, KEYS[key].default)
+
+    @property
+    def policy(self) -> Policy:
+        return Policy(
+            threshold=self["compression.threshold"],
+            target_ratio=self["compression.target_ratio"],
+            protect_first_n=self["compression.protect_first_n"],
+            protect_last_n=self["compression.protect_last_n"],
+        )
+
+    @property
+    def limits(self) -> ResultLimits:
+        return ResultLimits(
+            self["tool_results.default_result_size"],
+            self["tool_results.turn_budget"],
+            self["tool_results.preview_size"],
+        )
+
+
+def known(key: str, place: str) -> Setting:
+    """The setting of that name, or an error that names the nearest."""
+    if key in KEYS:
+        return KEYS[key]
+    if key.rsplit(".", 1)[-1] in SECRET:
+        raise BadSettings(
+            f"{place}: {key} looks like a secret, and secrets are not kept here. "
+            "Put it into the provider's environment variable, such as ANTHROPIC_API_KEY."
+        )
+    near = get_close_matches(key, KEYS, 1, 0.5) or [name for name in KEYS if name.endswith(key.rsplit(".", 1)[-1])]
+    hint = f"did you mean {near[0]}?" if near else "'clew config show' lists what there is."
+    raise BadSettings(f"{place}: there is no setting {key}; {hint}")
+
+
+def checked(setting: Setting, value: Any, place: str) -> Value:
+    """The value as its kind, or an error with what would do."""
+    if value is None:
+        return None
+    # A reader of YAML may hand in kinds of its own, which remember how a number was written.
+    plain: Any = next((kind(value) for kind in (bool, int, float, str) if isinstance(value, kind)), value)
+    if setting.kind is float and type(plain) is int:
+        plain = float(plain)
+    if type(plain) is not setting.kind:
+        raise BadSettings(f"{place}: {setting.key} is {value!r}; it has to be {_KINDS[setting.kind]}")
+    if setting.choices and plain not in setting.choices:
+        raise BadSettings(f"{place}: {setting.key} is {value!r}; it has to be one of {', '.join(setting.choices)}")
+    if setting.least is not None and setting.most is not None and not setting.least <= plain <= setting.most:
+        raise BadSettings(
+            f"{place}: {setting.key} is {value}; it has to lie between {setting.least:,} and {setting.most:,}"
+        )
+    return plain  # type: ignore[no-any-return]
+
+
+def from_text(setting: Setting, text: str, place: str) -> Value:
+    """The value as someone typed it."""
+    word = text.strip()
+    if word.lower() in ("", "null", "none"):
+        return None
+    try:
+        if setting.kind is bool:
+            return _WORDS[word.lower()]
+        return checked(setting, setting.kind(word.replace("_", "") if setting.kind is not str else word), place)
+    except (KeyError, ValueError) as wrong:
+        if isinstance(wrong, BadSettings):
+            raise
+        raise BadSettings(f"{place}: {setting.key} is {word!r}; it has to be {_KINDS[setting.kind]}") from None
+
+
+_KINDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
