@@ -52,3 +52,10 @@ def test_a_broken_file_is_named(run, tmp_path: Path) -> None:
     done = run("show", "--json")
     assert done.exit_code == 1
     assert "is not YAML" in json.loads(done.stdout)["error"]
+
+
+def test_the_store_of_the_settings_is_the_one_commands_use(run, tmp_path: Path) -> None:
+    assert run("set", "store.url", str(tmp_path / "elsewhere.db")).exit_code == 0
+    done = CliRunner().invoke(clew, ["sessions", "list"])
+    assert done.exit_code == 1
+    assert "elsewhere.db" in done.stderr

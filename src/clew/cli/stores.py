@@ -17,7 +17,7 @@ from clew.store.store import Store
 @contextmanager
 def opened(url: str | None, *, make: bool = False) -> Iterator[Store]:
     """The store that was asked for. One that is not there is made only by a command that puts something into it."""
-    address = url or _default(make)
+    address = url or _configured() or _default(make)
     if not make and not is_server(address):
         refuse_missing(file_of(address))
     with _opened(address) as store:
@@ -26,7 +26,7 @@ def opened(url: str | None, *, make: bool = False) -> Iterator[Store]:
 
 def place_of(url: str | None) -> Path | None:
     """The file of a store; None for a server."""
-    address = url or str(home() / "store.db")
+    address = url or _configured() or str(home() / "store.db")
     return None if is_server(address) else file_of(address)
 
 
@@ -35,6 +35,19 @@ def refuse_missing(path: Path) -> None:
         raise Failed(
             f"there is no store at {shown(str(path))} yet. 'clew import FILE' makes one; --store URL names another."
         )
+
+
+def _configured() -> str | None:
+    """The store that the person's settings name."""
+    from clew.runtime import config
+    from clew.runtime.settings import BadSettings
+
+    if not config.path().exists():  # most have none: to read YAML costs as much as the rest of a small command
+        return None
+    try:
+        return config.read()["store.url"]  # type: ignore[no-any-return]
+    except BadSettings as wrong:
+        raise Failed(str(wrong)) from None
 
 
 def _default(make: bool) -> str:
