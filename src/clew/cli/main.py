@@ -10,10 +10,12 @@ from typing import Any
 import click
 
 from clew.cli.compact import compact
+from clew.cli.config import config
 from clew.cli.doctor import doctor
 from clew.cli.errors import INTERRUPTED, JSON, Failed
 from clew.cli.importing import import_
 from clew.cli.insights import insights
+from clew.cli.models import models
 from clew.cli.replay import replay
 from clew.cli.search import search
 from clew.cli.sessions import sessions
@@ -55,7 +57,7 @@ def clew() -> None:
     """
 
 
-for command in (compact, doctor, import_, insights, replay, search, sessions):
+for command in (compact, config, doctor, import_, insights, models, replay, search, sessions):
     clew.add_command(command)
 
 

@@ -16,6 +16,15 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
+class ListByDefault(click.Group):
+    """A group that lists when no command is named."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        is_help = bool(args) and args[0] in ctx.help_option_names
+        plain = not args or (args[0].startswith("-") and not is_help)
+        return super().parse_args(ctx, ["list", *args] if plain else args)
+
+
 def json_option(command: Command) -> Command:
     """`--json`, noted in the context so that a failure is told in the same form."""
 

@@ -6,19 +6,10 @@ import click
 
 from clew.cli.export import export
 from clew.cli.forgetting import delete, prune
-from clew.cli.options import json_option, store_option
+from clew.cli.options import ListByDefault, json_option, store_option
 from clew.cli.show import show
 from clew.cli.tree import tree
 from clew.cli.undo import undo
-
-
-class ListByDefault(click.Group):
-    """A group that lists when no command is named."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        is_help = bool(args) and args[0] in ctx.help_option_names
-        plain = not args or (args[0].startswith("-") and not is_help)
-        return super().parse_args(ctx, ["list", *args] if plain else args)
 
 
 @click.group(cls=ListByDefault, short_help="List, show, export, undo and delete conversations.")

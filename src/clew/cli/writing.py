@@ -1,12 +1,11 @@
-"""How does a file come to be whole or not at all?"""
+"""Can a command write its result where it was told to?"""
 
 from __future__ import annotations
 
-import os
-import shutil
 from pathlib import Path
 
 from clew.cli.errors import Failed, why
+from clew.runtime.files import replace_file
 
 
 def refuse_unwritable(path: Path) -> None:
@@ -17,26 +16,12 @@ def refuse_unwritable(path: Path) -> None:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write beside the file, then rename over it: a reader sees the old text or the new one, never half of it."""
+    """All of it or nothing, with a sentence when it cannot be."""
     target = path.resolve()  # through a symbolic link, which would otherwise be replaced by the file
     try:
         if target.exists() and not target.is_file():
             target.write_bytes(data)  # a device or a pipe: renaming over it would put a file in its place
         else:
-            _replace(target, data)
+            replace_file(target, data)
     except OSError as error:
         raise Failed(f"{path} could not be written: {why(error)}. What stood there is untouched.") from None
-
-
-def _replace(target: Path, data: bytes) -> None:
-    beside = target.with_name(f".{target.name[:200]}.{os.getpid()}.part")
-    try:
-        with beside.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, beside)
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)

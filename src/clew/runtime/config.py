@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+from clew.runtime.files import replace_file
 from clew.runtime.home import home
 from clew.runtime.settings import KEYS, SETTINGS, BadSettings, Settings, Value, checked, from_text, known
 
@@ -93,18 +94,9 @@ def _document(file: Path) -> Any:
 
 
 def _save(document: Any, file: Path) -> None:
-    """At once or not at all: whoever reads meanwhile sees the old file or the new one."""
+    text = BytesIO()
+    _yaml().dump(document, text)
     try:
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as out:
-                _yaml().dump(document, out)
-                out.flush()
-                os.fsync(out.fileno())
-            os.replace(name, file)
-        except BaseException:
-            os.unlink(name)
-            raise
+        replace_file(file, text.getvalue(), mode=0o600)
     except OSError as error:
         raise BadSettings(f"{file} cannot be written: {error.strerror or error}. Check its folder.") from None
