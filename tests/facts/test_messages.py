@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from clew import BadMessages
-from clew.facts.messages import other_parts, read_message, read_messages
+from clew.facts.messages import other_parts, read_message, read_messages, tool_call
 from tests.histories import odd_histories
 
 
@@ -39,3 +39,10 @@ def test_odd_content_has_a_text(content):
 def test_what_is_no_message_is_refused_by_its_place(bad, says):
     with pytest.raises(BadMessages, match=says):
         read_messages([{"role": "user"}, {"role": "user"}, bad])
+
+
+def test_a_call_of_a_tool_that_takes_free_text_is_read_and_changed_in_its_own_form() -> None:
+    raw = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
+    (call,) = read_message({"role": "assistant", "content": None, "tool_calls": [raw]}).calls
+    assert (call.name, call.arguments) == ("sql", "SELECT 1")
+    assert tool_call(call, "SELECT 2").raw == {**raw, "custom": {"name": "sql", "input": "SELECT 2"}}

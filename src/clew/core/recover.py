@@ -20,8 +20,9 @@ TIERS = (256_000, 128_000, 64_000, 32_000, 16_000, 8_000)
 """Windows in the field, tried downwards when a provider says "too long" without a number; guesses, never stored."""
 SMALLEST_STATED = 1_024
 """A stated limit below this is a slip of the server's, such as a window minus max_tokens."""
-PLAUSIBLE = 0.5
-"""A prompt we weigh below this share of the window did not overflow it, whatever the error's words."""
+PLAUSIBLE = 0.25
+"""A prompt we weigh below this share of the window did not overflow it, whatever the error's words. An estimate is
+seldom off by two, and the window of a server no one has asked may well be half of what was thought."""
 LEAST_OUTPUT = 256
 """Tokens below which a reply says nothing: a prompt that leaves less room than this is too long itself."""
 MOST_OUTPUTS = 3

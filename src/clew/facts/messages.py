@@ -106,7 +106,9 @@ def tool_result(call: ToolCall, text: str) -> Message:
 
 def tool_call(call: ToolCall, arguments: str) -> ToolCall:
     """`call` with other arguments."""
-    function = call.raw.get("function")
+    function, custom = call.raw.get("function"), call.raw.get("custom")
+    if function is None and isinstance(custom, Mapping):
+        return ToolCall(call.id, call.name, arguments, {**call.raw, "custom": {**custom, "input": arguments}})
     inner = {**function, "arguments": arguments} if isinstance(function, Mapping) else {"arguments": arguments}
     return ToolCall(call.id, call.name, arguments, {**call.raw, "function": inner})
 
@@ -121,6 +123,8 @@ def _read_call(raw: Any) -> ToolCall:
     if type(raw) is not dict and not isinstance(raw, Mapping):
         raw = {"id": "", "type": "function", "function": {"name": "", "arguments": _json(raw)}}
     function = raw.get("function")
+    if function is None and isinstance(raw.get("custom"), Mapping):  # a tool that takes free text
+        function = {"name": raw["custom"].get("name"), "arguments": raw["custom"].get("input")}
     body: Mapping[str, Any] = function if type(function) is dict or isinstance(function, Mapping) else {}
     arguments = body.get("arguments")
     return ToolCall(

@@ -42,10 +42,11 @@ class Grown:
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """A field beside the content grows by this text: reasoning_content, refusal."""
+    """A field beside the content, such as reasoning_content or refusal: text is put behind its text, anything else is
+    all of its value."""
 
     field: str
-    text: str
+    value: Any
 
 
 @dataclass(frozen=True, slots=True)

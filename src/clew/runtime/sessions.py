@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
-from clew.core.effects import Append, Continue, Effect, Spill
+from clew.core.effects import Append, Continue, Effect, Learn, Spill
 from clew.facts.messages import Message, read_message
 from clew.facts.session import Measured, Session
 from clew.store.store import Store
@@ -44,12 +44,13 @@ def keep(store: Store, session: Session) -> None:
     )
 
 
-def hands(store: Store) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
-    """What `drive` needs to write a conversation down."""
+def hands(store: Store, endpoint: str = "") -> dict[type[Effect[Any]], Callable[[Any], Any]]:
+    """What `drive` needs to write a conversation down; `endpoint` is where its model is served."""
     return {
         Append: lambda wish: _append(store, wish),
         Continue: lambda wish: _continue(store, wish),
         Spill: lambda wish: store.spill(wish.text),
+        Learn: lambda wish: store.learn_window(endpoint, wish.model.name, wish.window, said=wish.said),
     }
 
 

@@ -29,7 +29,7 @@ def composed(items: Sequence[Item], **fields: Any) -> Message:
         for item in items
         if said_after or not isinstance(item, ToolCall)
     ]
-    raw: dict[str, Any] = {"role": "assistant", "content": _content(parts), **fields}
+    raw: dict[str, Any] = {"role": "assistant", "content": as_content(parts), **fields}
     if calls:
         raw["tool_calls"] = [dict(call.raw) for call in calls]
     return read_message(raw)
@@ -57,8 +57,8 @@ def plain(text: str) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
-def _content(parts: list[dict[str, Any]]) -> Any:
-    """A single plain text is its text; nothing is None."""
+def as_content(parts: list[dict[str, Any]]) -> Any:
+    """These parts as a message's content: a single plain text is its text; nothing is None."""
     if not parts:
         return None
     only = parts[0]

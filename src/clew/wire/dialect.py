@@ -14,6 +14,11 @@ from clew.wire.sse import Event
 class Reader(Protocol):
     """Reads a provider's stream, one event after another."""
 
+    @property
+    def ended(self) -> bool:
+        """Whether the reply has come to its end; a stream that stops before that broke off."""
+        ...
+
     def feed(self, event: Event) -> list[Piece]: ...
 
 
