@@ -279,6 +279,7 @@ def test_openrouter_is_told_inside_text_parts_and_nowhere_else() -> None:
         "content": [{"type": "text", "text": "lines", "cache_control": FIVE}],
     }
     assert placed.foreign["chat"]["system"][0]["content"][0]["cache_control"] == FIVE
+    assert place_cache_points(prompt(user("Go."), tools=(TOOL,)), "openrouter", minimum=0).tools == (TOOL,)
     only_calls = place_cache_points(prompt(user("Go."), calls("a"), result("a", "")), "openrouter", minimum=0)
     assert places(only_calls) == {0, "system"}
 

@@ -56,7 +56,7 @@ def _by_worth(prompt: Prompt, style: Style) -> Iterable[int]:
     earlier = _asked(prompt, style)
     newest = next(_carriers(prompt, style, len(prompt.messages)), None)
     step = next(earlier, None)
-    turn = next((place for place in earlier if place != step and prompt.messages[place].role == "user"), None)
+    turn = next((place for place in earlier if prompt.messages[place].role == "user"), None)
     system = SYSTEM if prompt.system.strip() else None
     tools = TOOLS if style is Style.BLOCKS and markable_tool(prompt.tools) is not None else None
     if style is Style.BREAKPOINTS:
