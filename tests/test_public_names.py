@@ -14,7 +14,8 @@ import clew.testing
 
 PUBLIC = {
     "BadMessages", "CompactionResult", "ContextCompressor", "ContextEngine", "Session", "Store", "Unsatisfiable",
-    "Usage", "compact", "estimate_tokens", "open_store", "plan", "redact", "search", "validate_messages",
+    "Usage", "apply_anthropic_cache_control", "classify_error", "compact", "estimate_tokens", "normalize_usage",
+    "open_store", "place_cache_points", "plan", "redact", "search", "validate_messages",
 }  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,7 +34,8 @@ def test_every_public_name_says_what_it_is(name):
     ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing.engine",
      "clew.testing.script", "clew.testing.store", "clew.tokens.messages",
      "clew.wire.legal", "clew.facts.usage", "clew.facts.session", "clew.store.address", "clew.store.store",
-     "clew.runtime.recall"],
+     "clew.runtime.recall", "clew.runtime.endpoints", "clew.testing.simulator.simulator", "clew.wire.catalog",
+     "clew.wire.errors.classify", "clew.wire.gather", "clew.wire.scatter", "clew.wire.usage"],
 )  # fmt: skip
 def test_examples_in_docstrings_run(module):
     ran = doctest.testmod(importlib.import_module(module), optionflags=doctest.ELLIPSIS)

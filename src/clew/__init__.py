@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from clew.core.cache import apply_anthropic_cache_control, place_cache_points
     from clew.core.redact import redact
     from clew.engines.plugin import ContextEngine
     from clew.facts.messages import BadMessages
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
     from clew.store.address import open_store
     from clew.store.store import Store
     from clew.tokens.messages import estimate_tokens
+    from clew.wire.errors import classify_error
     from clew.wire.legal import validate_messages
+    from clew.wire.usage import normalize_usage
 
 __all__ = [
     "BadMessages",
@@ -26,9 +29,13 @@ __all__ = [
     "Store",
     "Unsatisfiable",
     "Usage",
+    "apply_anthropic_cache_control",
+    "classify_error",
     "compact",
     "estimate_tokens",
+    "normalize_usage",
     "open_store",
+    "place_cache_points",
     "plan",
     "redact",
     "search",
@@ -36,6 +43,7 @@ __all__ = [
 ]
 
 _HOMES = {
+    "clew.core.cache": ("apply_anthropic_cache_control", "place_cache_points"),
     "clew.core.redact": ("redact",),
     "clew.engines.plugin": ("ContextEngine",),
     "clew.facts.messages": ("BadMessages",),
@@ -47,7 +55,9 @@ _HOMES = {
     "clew.store.address": ("open_store",),
     "clew.store.store": ("Store",),
     "clew.tokens.messages": ("estimate_tokens",),
+    "clew.wire.errors": ("classify_error",),
     "clew.wire.legal": ("validate_messages",),
+    "clew.wire.usage": ("normalize_usage",),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -284,3 +284,31 @@ def test_a_failure_that_stays_ends_with_advice_within_its_budget_and_the_session
         end = world.turn([message("user", "Once more.")], setup())
         assert end.session.messages[-1].text == "Done."
         intact(world, history + SAID)
+
+
+def test_a_refusal_without_a_word_of_a_prompt_that_nearly_fills_the_window_is_taken_for_too_long(
+    store: Store, dialect: str, streamed: bool
+) -> None:
+    with ProviderSimulator(replies=iter([Refused(why="Error", status=400), "Done."])) as simulator:
+        world = World(simulator, store, dialect, streamed)
+        history = talk(60)
+        end = world.turn(SAID, full_setup(), history=history)
+        assert end.session.messages[-1].text == "Done."
+        assert end.session.compactions == 1
+        assert world.learned == []
+        intact(world, history + SAID)
+
+
+def test_a_refusal_without_a_word_of_a_light_prompt_is_a_refusal(store: Store, dialect: str, streamed: bool) -> None:
+    with ProviderSimulator(replies=iter([Refused(why="Error", status=400), "Done."])) as simulator:
+        world = World(simulator, store, dialect, streamed)
+        with pytest.raises(ContextExhausted, match="refused the request"):
+            world.turn(SAID, setup(), history=talk(4))
+        assert world.calls == 1
+
+
+def full_setup() -> Setup:
+    """One that lets the window fill up to its last tenth."""
+    policy = replace(POLICY, threshold=0.95)
+    model = Model("some-model", Window(33_000))
+    return Setup(model, Compressor(policy, SCALE), SCALE.message, policy=policy)

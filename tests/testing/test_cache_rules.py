@@ -85,6 +85,17 @@ def test_calls_in_a_row_are_one_position_where_runs_count_once(kind: str) -> Non
     assert every.bill(longer, now=1) == Billed(write_5m=3_500)
 
 
+@pytest.mark.parametrize(("steps", "read"), [(9, 500), (10, 0)])
+def test_a_call_and_its_result_are_positions_each(steps: int, read: int) -> None:
+    cache = a_cache()
+    cache.bill(body(blocks(5, 5)), now=0)
+    step = [*blocks(1, kind="tool_use"), *blocks(1, kind="tool_result")]
+    assert (
+        cache.bill(body([*blocks(5), *step * (steps - 1), step[0], {**step[1], "cache_control": FIVE}]), now=1).read
+        == read
+    )
+
+
 def test_texts_in_a_row_are_positions_each() -> None:
     cache = a_cache()
     cache.bill(body(blocks(5, 5)), now=0)

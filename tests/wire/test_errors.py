@@ -88,7 +88,7 @@ WAYS_THERE = {
     "in Python": lambda text: f"Error code: 400 - { {'error': {'message': text, 'type': 'x_error', 'param': None}} }",
     "in JavaScript": lambda text: "{ error: { message: '" + text.replace("'", "\\'") + "', code: 'bad' } }",
     "behind a gateway's name": "litellm.BadRequestError: FooException - {}".format,
-    "before a gateway's notes": "{} Received Model Group=gpt-x\nAvailable Fallbacks=None LiteLLM Retried: 3 times".format,
+    "before a gateway's notes": "{} Received Model Group=gpt-x\nFallbacks=None LiteLLM Retried: 3 times".format,
 }
 
 
@@ -204,6 +204,9 @@ def test_by_how_much_a_prompt_is_too_long_is_neither_limit_nor_use(beyond: int) 
         ("max_tokens 取值范围为［１，８１９２］", ("output_too_large", 8192, None, None)),
         ("The maximum context length is 8192 tokens, at most 4096 completion tokens. You requested 9000 tokens "
          "(8000 in the messages, 1000 in the completion).", ("output_too_large", 8192, 8000, 1000)),
+        ("prompt is too long: 450 tokens > 400 maximum", ("prompt_too_long", 400, 450, None)),
+        ("prompt too long 12:30:45", ("prompt_too_long", None, None, None)),
+        ("The request failed 3 times: prompt too long", ("prompt_too_long", None, None, None)),
         ("#/top_k: 600 is not less or equal to 500", ("refused", None, None, None)),
         ("Malformed input request: 9 is not less or equal to 8", ("refused", None, None, None)),
         ("max_tokens (9000) exceeds the output limit of 8192; the context window is 128000 tokens",
@@ -244,6 +247,17 @@ def test_a_bare_400_is_an_overflow_only_of_a_nearly_full_window() -> None:
     assert isinstance(classify_error(400, "", prompt_tokens=full, context_length=100_000), PromptTooLong)
     assert isinstance(classify_error(400, "", prompt_tokens=full - 1, context_length=100_000), Refused)
     assert isinstance(classify_error(400, ""), Refused)
+
+
+@pytest.mark.parametrize(
+    "body",
+    ["Bad Request", "Error", {"error": {"message": "Error", "type": "invalid_request_error"}}, {"error": {}},
+     "Provider returned error"],
+)  # fmt: skip
+def test_a_400_that_means_nothing_is_an_overflow_only_of_a_nearly_full_window(body: Any) -> None:
+    assert isinstance(classify_error(400, body, prompt_tokens=95_000, context_length=100_000), PromptTooLong)
+    assert isinstance(classify_error(400, body, prompt_tokens=20_000, context_length=100_000), Refused)
+    assert isinstance(classify_error(400, body), Refused)
 
 
 def test_a_bare_400_of_cerebras_is_an_overflow_unless_the_window_is_known_to_be_empty() -> None:

@@ -327,6 +327,12 @@ def test_settings_are_told_in_chats_words() -> None:
     assert prompt.foreign == {"responses": kept}
 
 
+def test_settings_in_chats_words_come_back_from_the_body() -> None:
+    form = {"type": "json_schema", "json_schema": {"name": "A", "schema": {}}}
+    prompt = Prompt("", (), settings={"reasoning_effort": "low", "response_format": form, "user": "someone"})
+    assert RESPONSES.decode(RESPONSES.encode(prompt)) == prompt
+
+
 def test_a_custom_tools_grammar_is_nested_in_chats_spelling() -> None:
     grammar = {"syntax": "lark", "definition": "start: X"}
     prompt = RESPONSES.decode({"tools": [{"type": "custom", "name": "p", "format": {"type": "grammar", **grammar}}]})
@@ -391,6 +397,33 @@ def test_a_reply_that_was_cut_since_says_so() -> None:
     reply = RESPONSES.decode_reply({"id": "r", "status": "completed", "output": [TYPED]})
     body = RESPONSES.encode_reply(replace(reply, stop="length"))
     assert (body["status"], body["incomplete_details"]) == ("incomplete", {"reason": "max_output_tokens"})
+
+
+def test_a_reply_under_way_that_was_cut_since_says_so() -> None:
+    reply = RESPONSES.decode_reply({"id": "r", "status": "in_progress", "output": [TYPED]})
+    assert RESPONSES.encode_reply(replace(reply, stop="length"))["status"] == "incomplete"
+
+
+def test_items_without_an_id_get_one_from_their_place() -> None:
+    call = {"id": "c1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}
+    said = read_message({"role": "assistant", "content": "Hi.", "refusal": "No.", "tool_calls": [call]})
+    spoken, called, refused = RESPONSES.encode_reply(Reply(said, id="r"))["output"]
+    assert (spoken["id"], spoken["status"], spoken["type"]) == ("msg_r_0", "completed", "message")
+    assert called == {**CALL, "id": "fc_r_1"}
+    assert refused["content"] == [{"type": "refusal", "refusal": "No."}]
+
+
+def test_what_is_noted_on_a_message_with_such_an_id_is_kept() -> None:
+    body = RESPONSES.encode_reply(Reply(message("assistant", "Hi."), id="r"))
+    body["output"][0]["content"][0]["annotations"] = [{"type": "url_citation", "url": "https://example.org"}]
+    assert RESPONSES.encode_reply(RESPONSES.decode_reply(body)) == body
+
+
+def test_usage_that_was_changed_is_told_as_it_is_now() -> None:
+    raw = {"input_tokens": 100, "output_tokens": 5, "total_tokens": 105}
+    assert RESPONSES.encode_reply(Reply(message("assistant", "Hi"), Usage(100, 5, raw=raw)))["usage"] == raw
+    changed = Reply(message("assistant", "Hi"), Usage(300, 5, raw=raw))
+    assert RESPONSES.encode_reply(changed)["usage"]["input_tokens"] == 300
 
 
 def test_usage_holds_the_cached_tokens_in_the_input() -> None:

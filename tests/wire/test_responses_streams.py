@@ -126,12 +126,14 @@ def test_there_are_recorded_streams() -> None:
 
 def test_text_is_passed_on_as_it_comes() -> None:
     reader = RESPONSES.reader()
+    begun = {"id": "resp_1", "model": "gpt-5.2"}
     events = stream(
-        {"type": "response.created", "response": {"id": "resp_1", "model": "gpt-5.2"}},
+        {"type": "response.created", "response": begun},
+        {"type": "response.in_progress", "response": begun},
         {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "Hel"},
         {"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "delta": "lo"},
     )
-    assert [reader.feed(event) for event in events] == [[Begun("resp_1", "gpt-5.2")], [Said("Hel")], [Said("lo")]]
+    assert [reader.feed(event) for event in events] == [[Begun("resp_1", "gpt-5.2")], [], [Said("Hel")], [Said("lo")]]
 
 
 def test_a_half_stream_has_not_ended() -> None:
@@ -150,12 +152,30 @@ def test_events_of_kinds_unknown_and_a_done_behind_the_end_change_nothing() -> N
     assert gathered([*odd, *events[:2], *odd, *events[2:], Event("[DONE]"), *odd]) == gathered(events)
 
 
+def test_a_done_is_no_end() -> None:
+    reader = RESPONSES.reader()
+    assert reader.feed(Event("[DONE]")) == []
+    assert not reader.ended  # type: ignore[attr-defined]
+
+
+def test_nothing_follows_the_end() -> None:
+    events = written([Begun("r", "m"), Said("Hello"), Ended("stop")])
+    reader = RESPONSES.reader()
+    assert [reader.feed(event) for event in (*events, events[-1])][-1] == []
+
+
+def test_an_empty_text_is_a_text() -> None:
+    part = {"type": "output_text", "text": "", "annotations": []}
+    item = {"type": "message", "id": "msg_1", "status": "completed", "role": "assistant", "content": [part]}
+    body = {"id": "r", "status": "completed", "output": [item]}
+    assert gathered(as_sent(body, 3, silent=False)) == RESPONSES.decode_reply(body)
+
+
 def test_an_end_without_the_output_takes_the_items_that_were_told() -> None:
-    *events, last = told(written([Begun("r", "m"), Said("Hello"), Ended("stop")]))
+    events = written([Begun("r", "m"), Said("Hello"), Called(0, "c1", "ls"), Argued(0, "{}"), Ended("tool_calls")])
+    *before, last = told(events)
     last["response"]["output"] = []
-    reply = gathered(stream(*events, last))
-    assert isinstance(reply, Reply)
-    assert reply.message.text == "Hello"
+    assert gathered(stream(*before, last)) == gathered(events)
 
 
 def test_a_thought_that_ends_after_the_answer_still_stands_before_it() -> None:
@@ -312,7 +332,8 @@ def test_a_reply_that_was_cut_is_incomplete() -> None:
 
 def test_a_stream_that_broke_says_so_and_does_not_end_well() -> None:
     writer = RESPONSES.writer(NOTHING)
-    events = [*writer.feed(Begun("r")), *writer.feed(Said("Hel")), *writer.feed(Broken(RateLimited(why="Slow down.")))]
+    pieces = [Begun("r"), Said("Hel"), Ended("stop"), Broken(RateLimited(why="Slow down."))]
+    events = [event for piece in pieces for event in writer.feed(piece)]
     last = told(events)[-1]
     assert (last["type"], last["response"]["status"]) == ("response.failed", "failed")
     assert last["response"]["error"] == {"code": "rate_limit_exceeded", "message": "Slow down."}

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.facts.usage import Usage
-from clew.wire.usage import CACHE_READ, CACHE_WRITE, OUTPUT, PROMPT, REASONING, TOTAL, normalize_usage, standing_prompt
+from clew.wire.usage import CACHE_READ, CACHE_WRITE, OUTPUT, PROMPT, REASONING, TOTAL, normalize_usage
 from tests.recordings import CORPUS
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "usage" / "samples.jsonl"
@@ -159,19 +159,24 @@ def test_passes_that_the_top_level_leaves_out_are_billed_but_did_not_stand_in_th
         ],
     }  # fmt: skip
     read = normalize_usage(usage)
-    assert (read.input, read.cache_read, read.output) == (2417 + 100 + 2529, 55_096, 133 + 83 + 38)
-    assert standing_prompt(read) == 1289
+    assert (read.input, read.cache_read, read.output) == (2417, 0, 133)
+    assert read.aside is not None
+    assert (read.aside.input, read.aside.cache_read, read.aside.output) == (100 + 2529, 55_096, 83 + 38)
+    assert (read.billed.prompt, read.billed.output) == (2417 + 100 + 2529 + 55_096, 133 + 83 + 38)
+    assert read.standing == 1289
 
 
 def test_a_call_of_one_pass_stood_in_the_window_whole() -> None:
     read = normalize_usage({"input_tokens": 5, "cache_read_input_tokens": 900, "output_tokens": 1})
-    assert standing_prompt(read) == read.prompt == 905
+    assert read.standing == read.prompt == 905
+    assert read.billed == read
 
 
 def test_a_call_that_only_compacted_left_nothing_standing() -> None:
     only = {"type": "compaction", "input_tokens": 83_555, "output_tokens": 139}
     read = normalize_usage({"input_tokens": 0, "output_tokens": 0, "iterations": [only]})
-    assert (read.prompt, read.output, standing_prompt(read)) == (83_555, 139, 0)
+    assert (read.prompt, read.output, read.standing) == (0, 0, 0)
+    assert (read.billed.prompt, read.billed.output) == (83_555, 139)
 
 
 def test_objects_of_sdks_are_read_like_dicts() -> None:
@@ -230,7 +235,8 @@ def test_any_object_gives_buckets_that_are_whole_and_not_negative(usage: Any, ap
     counts = (read.input, read.cache_read, read.cache_write, read.output, read.reasoning)
     assert all(type(count) is int and count >= 0 for count in counts)
     assert read.reasoning <= read.output
-    assert standing_prompt(read) >= 0
+    assert read.standing >= 0
+    assert read.billed.total >= read.total
 
 
 COUNTS = st.integers(0, 10**6)

@@ -25,6 +25,10 @@ class CallModel(Effect[Reply | Failure]):
     """Send this prompt."""
 
     prompt: Prompt
+    weight: int | None = None
+    """The tokens we think it has: they explain a refusal without a word."""
+    window: int | None = None
+    """Those we think it may have."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def step(now: Turn) -> Story[tuple[Turn, Reply]]:
     while True:
         now = yield from fit(now)
         prompt = assemble(now.session, now.setup, max_output=now.max_output, pictures=now.pictures)
-        answer = yield from ask(CallModel(prompt))
+        weight = weigh(now.session, now.setup, now.factor).tokens
+        answer = yield from ask(CallModel(prompt, weight, now.window.size))
         if isinstance(answer, Reply):
             now = yield from record(now, answer)
             return now, answer
@@ -103,15 +104,17 @@ def opened(parent: Session, child_id: str, done: Compaction, setup: Setup) -> Se
 def record(now: Turn, reply: Reply) -> Story[Turn]:
     """Remember the reply and what its prompt really weighed."""
     before = now.session
-    if reply.usage is not None and reply.usage.prompt:
+    if reply.usage is not None and reply.usage.standing:
+        read = reply.usage.standing
         counted = now.setup.system_tokens + now.setup.tools_tokens + before.counted
-        if was_cut(counted=counted, reported=reply.usage.prompt):
-            read = f"{reply.usage.prompt:,} of about {counted:,} tokens"
-            yield from ask(Tell(f"the server read {read} and cut the rest: its window seems to be smaller"))
+        if was_cut(counted=counted, reported=read):
+            yield from ask(
+                Tell(f"the server read {read:,} of about {counted:,} tokens and cut the rest: its window seems smaller")
+            )
         now = replace(
             now,
-            session=replace(before, measured=Measured(reply.usage.prompt, len(before.entries))),
-            factor=calibrate(now.factor, counted=counted, reported=reply.usage.prompt),
+            session=replace(before, measured=Measured(read, len(before.entries))),
+            factor=calibrate(now.factor, counted=counted, reported=read),
         )
     yield from ask(Append(now.session, (reply.message,)))
     return now.add((reply.message,))

@@ -44,6 +44,9 @@ class Terms:
     """Seconds of silence after which it has broken off."""
     deadline: Deadline
     most_bytes: int
+    weight: int | None = None
+    """Tokens the prompt is thought to have, and those it may have: they explain an error that has no words."""
+    window: int | None = None
 
 
 async def read(answer: Answer, terms: Terms) -> AsyncGenerator[Piece | Reply, None]:
@@ -152,7 +155,14 @@ def _broken_off(answer: Answer, what: str, broken: Exception | None) -> Failure:
 def _classified(answer: Answer, body: bytes, terms: Terms) -> Failure:
     said = _json(body)
     told = body.decode("utf-8", "replace") if said is None else said
-    return classify_error(answer.status, told, headers=answer.headers, provider=terms.provider or None)
+    return classify_error(
+        answer.status,
+        told,
+        headers=answer.headers,
+        provider=terms.provider or None,
+        prompt_tokens=terms.weight,
+        context_length=terms.window,
+    )
 
 
 def _unexpected(answer: Answer, body: bytes) -> Failure:

@@ -58,16 +58,24 @@ class Transport:
         self._met: set[str] = set()  # hosts of which the pool may hold a connection, and so a stale one
 
     async def call(
-        self, prompt: Prompt, endpoint: Endpoint, *, deadline: float | None = None, on_piece: OnPiece | None = None
+        self,
+        prompt: Prompt,
+        endpoint: Endpoint,
+        *,
+        deadline: float | None = None,
+        on_piece: OnPiece | None = None,
+        weight: int | None = None,
+        window: int | None = None,
     ) -> Reply | Failure:
-        """The reply, or what came in its way; `deadline` is a time of the clock.
+        """The reply, or what came in its way; `deadline` is a time of the clock. The `weight` that the prompt is
+        thought to have in its `window` explains a refusal that has no words.
 
         With `on_piece` the reply is streamed and each piece goes there as it arrives. A stream that breaks off ends in
         a `Broken` piece and is not begun again: only whoever has seen the pieces knows what to do with them.
         """
         pieces: list[Piece] = []
         asked = replace(prompt, stream=True) if on_piece else prompt
-        async with aclosing(self._arriving(asked, endpoint, deadline)) as arriving:
+        async with aclosing(self._arriving(asked, endpoint, deadline, weight, window)) as arriving:
             async for came in arriving:
                 for piece in scatter(came) if isinstance(came, Reply) else (came,):
                     pieces.append(piece)
@@ -97,7 +105,12 @@ class Transport:
         await self.aclose()
 
     async def _arriving(
-        self, prompt: Prompt, endpoint: Endpoint, deadline: float | None
+        self,
+        prompt: Prompt,
+        endpoint: Endpoint,
+        deadline: float | None,
+        weight: int | None = None,
+        window: int | None = None,
     ) -> AsyncGenerator[Piece | Reply, None]:
         """A whole reply, or pieces of which the last may be `Broken`; never nothing, and no credentials."""
         dialect = self._dialect_of(endpoint)
@@ -107,7 +120,8 @@ class Transport:
         except (Unreached, CutOff, Late) as error:
             yield Broken(cleared(Unavailable(why=f"{endpoint.host}: {error}"), endpoint))
             return
-        terms = Terms(dialect, endpoint.provider, prompt.stream, endpoint.patience.idle, until, self._most_bytes)
+        patience = endpoint.patience.idle
+        terms = Terms(dialect, endpoint.provider, prompt.stream, patience, until, self._most_bytes, weight, window)
         try:
             async with aclosing(read(answer, terms)) as arriving:
                 async for came in arriving:
@@ -152,7 +166,9 @@ def hands(
 ) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
     """What `adrive` needs to talk to a model; `drive` takes it as well."""
     return {
-        CallModel: lambda wish: transport.call(wish.prompt, endpoint, deadline=deadline, on_piece=on_piece),
+        CallModel: lambda wish: transport.call(
+            wish.prompt, endpoint, deadline=deadline, on_piece=on_piece, weight=wish.weight, window=wish.window
+        ),
         Sleep: lambda wish: asyncio.sleep(wish.seconds),
     }
 

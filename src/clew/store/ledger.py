@@ -71,7 +71,7 @@ class Spent:
 def record(work: Work, session: str, conversation: int, call: Call) -> None:
     """One row."""
     at = time.time() if call.at is None else call.at
-    usage, cost = call.usage, call.cost
+    usage, cost = call.usage.billed, call.cost
     work.run(
         "INSERT INTO call (session, conversation, at, quarter, provider, model, purpose, failed, input, output, "
         "cache_read, cache_write, reasoning, cost, priced, tools, raw) "

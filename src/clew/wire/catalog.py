@@ -86,7 +86,7 @@ def cost(usage: Usage, facts: ModelFacts) -> Cost | None:
     >>> cost(Usage(input=1_000, cache_write=5_000), sonnet) is None
     True
     """
-    dollars = facts.prices_for(usage.prompt).of(usage)
+    dollars = facts.prices_for(usage.prompt).of(usage.billed)
     return None if dollars is None else Cost(dollars, facts.priced)
 
 

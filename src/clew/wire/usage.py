@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from math import isfinite
@@ -74,8 +75,8 @@ def normalize_usage(usage: Any, provider: str | None = None, api: str | None = N
     thinking; where a total is given it decides. `api` ("anthropic", "chat", "responses", "gemini", "bedrock") and
     `provider` settle only what the fields leave open. Nothing usable gives an empty Usage, never an error.
 
-    Passes that Anthropic's top level leaves out (its own compaction, an advisor) were billed, so each is added to the
-    buckets of its own numbers; `Usage.prompt` is then more than ever stood in the window: see `standing_prompt`.
+    Passes that Anthropic's top level leaves out (its own compaction, an advisor) did not stand in the window, but were
+    billed: they are `Usage.aside`.
 
     >>> normalize_usage({"prompt_tokens": 900, "prompt_cache_hit_tokens": 800, "completion_tokens": 50})
     Usage(input=100, output=50, cache_read=800, cache_write=0, reasoning=0)
@@ -83,32 +84,14 @@ def normalize_usage(usage: Any, provider: str | None = None, api: str | None = N
     Usage(input=100, output=50, cache_read=800, cache_write=0, reasoning=0)
     """
     found = _unwrapped(usage)
-    calls = [_one_pass(found, provider, api), *(_one_pass(each, provider, api) for each in _passes_left_out(found))]
-    return Usage(
-        input=sum(call.input for call in calls),
-        output=sum(call.output for call in calls),
-        cache_read=sum(call.cache_read for call in calls),
-        cache_write=sum(call.cache_write for call in calls),
-        reasoning=sum(call.reasoning for call in calls),
-        raw=usage,
-    )
-
-
-def standing_prompt(usage: Usage) -> int:
-    """The prompt tokens of the last pass: what stood in the window. `usage.prompt` for a call of one pass, as most are.
-
-    A call with server tools or a compaction on Anthropic's side takes several passes, and is billed for each:
-
-    >>> passes = [{"type": "compaction", "input_tokens": 180_000}, {"type": "message", "input_tokens": 23_000}]
-    >>> usage = normalize_usage({"input_tokens": 23_000, "output_tokens": 900, "iterations": passes})
-    >>> usage.prompt, standing_prompt(usage)
-    (203000, 23000)
-    """
-    found = _unwrapped(usage.raw)
+    besides = [_one_pass(each, provider, api) for each in _passes_left_out(found)]
     said = [each for each in _iterations(found) if _field(each, "type") == "message"]
-    if said:
-        return _one_pass(said[-1], None, None).prompt
-    return _one_pass(found, None, None).prompt if _iterations(found) else usage.prompt
+    return replace(
+        _one_pass(found, provider, api),
+        raw=usage,
+        aside=sum(besides, Usage()) if besides else None,
+        last_pass=_one_pass(said[-1], provider, api).prompt if len(said) > 1 else None,
+    )
 
 
 class _Stated(NamedTuple):

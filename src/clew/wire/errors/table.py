@@ -122,7 +122,7 @@ def output_ceiling(case: Case) -> Failure | None:
 
 
 def _bounded(field: str, sent: int, most: int) -> Failure:
-    """A number without a name is the output's when it is large enough; any other knob is."""
+    """A knob that has a name is the output's or not; one that has none is, when its bound is large enough."""
     is_output = bool(_OUTPUT.search(field)) if field else most >= LEAST_CEILING
     return OutputTooLarge(limit=most, requested_output=sent, room=most) if is_output else Refused()
 
@@ -182,16 +182,23 @@ _TOO_MUCH_OUTPUT = pattern(rf"(?:max_\w*tokens|maxtokens|max\w*outputtokens)\)? 
 
 
 def silent(case: Case) -> Failure | None:
-    """No words at all.
+    """No words, or none that mean anything.
 
-    Cerebras answers a prompt that is too long with a bare 413 or 400. A bare 400 of anyone else is taken for one when
-    the window is nearly full.
+    Cerebras answers a prompt that is too long with a bare 413 or 400. A 400 of anyone else that says no more than "bad
+    request" is taken for one when the window is nearly full.
     """
-    if case.told.sentences or case.told.codes or case.told.page:
+    nothing = not (case.told.sentences or case.told.codes or case.told.page)
+    if not nothing and not (len(case.words) < 200 and _MEANINGLESS.fullmatch(case.words)):
         return None
-    bare = "cerebras" in case.provider or (case.told.without_body and not case.provider)
+    bare = nothing and ("cerebras" in case.provider or (case.told.without_body and not case.provider))
     full = bare if case.nearly_full is None else case.nearly_full
-    return PromptTooLong() if case.status == 413 or (case.status == 400 and full) else None
+    return PromptTooLong() if (case.status == 413 and nothing) or (case.status == 400 and full) else None
+
+
+_MEANINGLESS = pattern(
+    r"(?:\W|[\d_]|an?\b|the\b|bad|request|error|exception|invalid|unknown|failed|incorrect|param(?:eter)?s?\b|null|none"
+    r"|occurred|upstream|provider|returned|something went wrong|your|please|try again)*"
+)
 
 
 def by_status(case: Case) -> Failure:

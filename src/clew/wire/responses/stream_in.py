@@ -99,7 +99,6 @@ class StreamReader:
         if is_new and field == "text" and text and self._newest is None:
             self._newest = where
         elif is_new:
-            self._newest = None
             yield Part(part)
         if text:
             yield Said(text) if self._newest == where else Grown(field, text)
