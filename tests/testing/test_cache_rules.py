@@ -152,6 +152,14 @@ def test_an_entry_lives_five_minutes_after_its_last_use() -> None:
     assert cache.bill(said, now=898) == Billed(write_5m=1_000)
 
 
+def test_an_entry_found_on_the_way_back_has_been_used() -> None:
+    cache = a_cache()
+    cache.bill(body(blocks(10, 10)), now=0)
+    cache.bill(body(blocks(12, 12)), now=299)
+    other = {"type": "text", "text": "else", "tokens": 50, "cache_control": FIVE}
+    assert cache.bill(body([*blocks(10), other]), now=598) == Billed(read=1_000, write_5m=50)
+
+
 def test_an_entry_of_an_hour_lives_an_hour() -> None:
     cache = a_cache()
     cache.bill(body(blocks(10, 10, marker=HOUR)), now=0)
@@ -201,6 +209,7 @@ def test_a_choice_of_tools_or_of_thinking_leaves_tools_and_system_prompt(change:
 def test_neither_markers_nor_the_short_way_to_write_a_text_change_a_prompt() -> None:
     cache = a_cache()
     cache.bill(body([{"type": "text", "text": "Hello", "cache_control": FIVE}]), now=0)
+    assert cache.bill(body([{"cache_control": FIVE, "text": "Hello", "type": "text"}]), now=1).read > 0
     said = {"role": "user", "content": "Hello"}
     more = {"role": "assistant", "content": [{"type": "text", "text": "Hi", "cache_control": FIVE}]}
     assert cache.bill({"model": "claude-sonnet-5", "messages": [said, more]}, now=1).read > 0

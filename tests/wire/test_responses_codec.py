@@ -33,7 +33,7 @@ from tests.wire.responses_bodies import bodies, inputs, odd_json, responses
 THINKING = {"type": "thinking", "thinking": "Let me see.", "signature": "EqQB"}
 THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAAA"}
 CALL = {"type": "function_call", "call_id": "c1", "name": "ls", "arguments": "{}", "id": "fc_1", "status": "completed"}
-TYPED = {
+TYPED: dict[str, Any] = {
     "type": "message",
     "id": "msg_1",
     "status": "completed",
@@ -224,6 +224,11 @@ def test_a_message_that_was_rewritten_says_the_new_words() -> None:
     assert [item["content"] for item in items if item.get("role")] == [
         [{"type": "output_text", "text": "Short.", "annotations": [], "logprobs": []}]
     ]
+
+
+def test_two_texts_rewritten_to_one_are_spelled_plainly() -> None:
+    (said,) = RESPONSES.decode({"input": [{**TYPED, "content": TYPED["content"] * 2}]}).messages
+    assert spelled(said.saying("Short.").to_dict()) == [{"role": "assistant", "content": "Short."}]
 
 
 @pytest.mark.parametrize("left", [["Hi."], ["Hi.", "Ho.", "He."], ["Hi.", None, "Ho."]])

@@ -239,6 +239,26 @@ def test_a_text_is_told_as_openai_tells_it() -> None:
     assert events[-1]["response"]["usage"]["total_tokens"] == 5
 
 
+def test_a_text_that_came_as_a_part_is_a_text_of_its_own() -> None:
+    pieces: list[Piece] = [Begun("r"), Said("A"), Part({"type": "text", "text": "B"}), Grown("text", "C"), Said("D")]
+    events = told(written([*pieces, Ended("stop")]))
+    (item,) = events[-1]["response"]["output"]
+    assert [part["text"] for part in item["content"]] == ["A", "BC", "D"]
+    ends = [event["type"] for event in events if event["type"].startswith("response.content_part")]
+    assert ends == ["response.content_part.added", "response.content_part.done"] * 3
+
+
+def test_a_thought_of_its_own_kind_is_told_whole_with_its_summary_bit_by_bit() -> None:
+    summary = [{"type": "summary_text", "text": text} for text in ("First.", "Then.")]
+    thought = {"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "gAAAA"}
+    events = told(written([Begun("r"), Part(thought), Said("4"), Ended("stop")]))
+    added = next(event for event in events if event["type"] == "response.output_item.added")
+    assert added["item"] == {**thought, "summary": []}
+    bits = [event for event in events if event["type"] == "response.reasoning_summary_text.delta"]
+    assert [(bit["summary_index"], bit["delta"]) for bit in bits] == [(0, "First."), (1, "Then.")]
+    assert events[-1]["response"]["output"][0] == thought
+
+
 def test_calls_whose_arguments_come_mixed_keep_them_apart() -> None:
     pieces: list[Piece] = [
         Begun("r"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
+from functools import cache
 from typing import NamedTuple
 
 from pyroaring import BitMap
@@ -118,7 +119,7 @@ class Index:
         within = None
         # State and rows in one statement: for a word nobody said, one more would cost as much as the answer.
         keys = question.keys
-        rows = work.all(_STATE_AND_ROWS.format(marks(len(keys))) if keys else _STATE, keys)
+        rows = work.all(_state_and_rows(len(keys)), keys)
         now = state.as_state(rows[0])
         if keys and rows[0][state.WIDTH] is not None:
             for *_, key, span, docs in rows:
@@ -245,7 +246,9 @@ def _clear(work: Work) -> None:
     state.begin(work)
 
 
-_STATE = f"SELECT {state.COLUMNS} FROM recall_state"
-_STATE_AND_ROWS = (
-    f"SELECT {state.COLUMNS}, term, span, docs FROM recall_state LEFT JOIN recall_posting ON term IN ({{}})"
-)
+@cache
+def _state_and_rows(keys: int) -> str:
+    if not keys:
+        return f"SELECT {state.COLUMNS} FROM recall_state"
+    rows = f"recall_posting ON term IN ({marks(keys)})"
+    return f"SELECT {state.COLUMNS}, term, span, docs FROM recall_state LEFT JOIN {rows}"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
 
 from clew.recall.candidates import Plan, plan_of
 from clew.recall.excerpt import beginning, excerpt
@@ -89,10 +88,12 @@ def search(
     scope = scope_of(filters, answer)
     if query.notes or not plans:
         left_out += query.notes or [NOTHING_ASKED]
-    readings = Readings(index)
-    sifted = sift(plans, without, answer, scope, readings) if answer.docs else NOTHING
-    hits = _hits(sifted, answer.state, readings, limit) if sifted.total else ()
-    state = answer.state
+    hits: tuple[Hit, ...] = ()
+    sifted, state = NOTHING, answer.state
+    if answer.docs:
+        readings = Readings(index)
+        sifted = sift(plans, without, answer, scope, readings)
+        hits = _hits(sifted, state, readings, limit) if sifted.total else ()
     return Found(
         hits,
         sifted.total,
@@ -105,12 +106,9 @@ def search(
 
 
 def _question(plans: Sequence[Plan], without: Sequence[Plan], filters: Filters) -> Question:
-    keys: dict[bytes, None] = {}
-    for plan in chain(plans, without):
-        for lookup in plan.lookups:
-            keys.update(dict.fromkeys(lookup))
+    keys = dict.fromkeys([key for plan in (*plans, *without) for lookup in plan.lookups for key in lookup])
     prefixes = [key[:-1] for key in keys if key.endswith(b"*")]
-    words = [key for key in keys if not key.endswith(b"*")] if prefixes else list(keys)
+    words = [key for key in keys if not key.endswith(b"*")] if prefixes else [*keys]
     return Question(words + filter_keys(filters), prefixes, filters.after, filters.before)
 
 

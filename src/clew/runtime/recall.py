@@ -16,9 +16,10 @@ _INDEXES: WeakKeyDictionary[Store, Index] = WeakKeyDictionary()
 
 def index_of(store: Store) -> Index:
     """The store's index, opened once."""
-    if store not in _INDEXES:
-        _INDEXES[store] = Index(store.beside, store, redact)
-    return _INDEXES[store]
+    index = _INDEXES.get(store)
+    if index is None:
+        index = _INDEXES[store] = Index(store.beside, store, redact)
+    return index
 
 
 def search(

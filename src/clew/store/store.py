@@ -372,8 +372,7 @@ class Store:
     def behind(self, mark: Mark) -> int:
         """How many messages there are behind a mark."""
         condition, values = self.database.behind(mark, settled=False)
-        row = self.database.glance.one(f"SELECT COUNT(*) FROM message WHERE {condition}", values)
-        return int(row[0]) if row else 0
+        return int(self.database.glance.all("SELECT COUNT(*) FROM message WHERE " + condition, values)[0][0])
 
     def fetch(self, seqs: Sequence[int]) -> dict[int, Stored]:
         """These messages, whichever of them there are."""
