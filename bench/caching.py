@@ -63,9 +63,11 @@ def main() -> int:
         rows: list[dict[str, Row]] = []
         with ProcessPoolExecutor() as pool:
             for number, row in enumerate(pool.map(partial(measure, way), index), 1):
-                print(f"\r{way.name}: {number}/{len(index)}", end="", file=sys.stderr)
+                if sys.stderr.isatty():
+                    print(f"\r{way.name}: {number}/{len(index)}", end="", file=sys.stderr)
                 rows.append(row)
-        print("\r" + " " * 100 + "\r", end="", file=sys.stderr)
+        if sys.stderr.isatty():
+            print("\r" + " " * 100 + "\r", end="", file=sys.stderr)
         for rule in RULES:
             met &= tell(f"{way.name}, {rule}", [row[rule] for row in rows])
     return 0 if met else 1

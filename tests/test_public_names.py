@@ -34,7 +34,8 @@ def test_every_public_name_says_what_it_is(name):
     ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing.engine",
      "clew.testing.script", "clew.testing.store", "clew.tokens.messages",
      "clew.wire.legal", "clew.facts.usage", "clew.facts.session", "clew.store.address", "clew.store.store",
-     "clew.runtime.recall", "clew.runtime.endpoints", "clew.testing.simulator.simulator", "clew.wire.catalog",
+     "clew.runtime.recall", "clew.core.cache", "clew.runtime.caching", "clew.runtime.endpoints",
+     "clew.testing.simulator.simulator", "clew.wire.catalog",
      "clew.wire.errors.classify", "clew.wire.gather", "clew.wire.scatter", "clew.wire.usage"],
 )  # fmt: skip
 def test_examples_in_docstrings_run(module):

@@ -4,13 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from clew.core.cache import apply_anthropic_cache_control, place_cache_points
+    from clew.core.cache import apply_anthropic_cache_control
     from clew.core.redact import redact
     from clew.engines.plugin import ContextEngine
     from clew.facts.messages import BadMessages
     from clew.facts.model import Unsatisfiable
     from clew.facts.session import Session
     from clew.facts.usage import Usage
+    from clew.runtime.caching import place_cache_points
     from clew.runtime.compressor import CompactionResult, ContextCompressor, compact, plan
     from clew.runtime.recall import search
     from clew.store.address import open_store
@@ -43,13 +44,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "clew.core.cache": ("apply_anthropic_cache_control", "place_cache_points"),
+    "clew.core.cache": ("apply_anthropic_cache_control",),
     "clew.core.redact": ("redact",),
     "clew.engines.plugin": ("ContextEngine",),
     "clew.facts.messages": ("BadMessages",),
     "clew.facts.model": ("Unsatisfiable",),
     "clew.facts.session": ("Session",),
     "clew.facts.usage": ("Usage",),
+    "clew.runtime.caching": ("place_cache_points",),
     "clew.runtime.compressor": ("CompactionResult", "ContextCompressor", "compact", "plan"),
     "clew.runtime.recall": ("search",),
     "clew.store.address": ("open_store",),

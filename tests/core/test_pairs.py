@@ -91,3 +91,13 @@ def test_arguments_that_are_no_json_object_become_one_and_keep_what_they_were():
         assert validate_messages(mended, "anthropic") == []
         if odd:
             assert str(odd if not isinstance(odd, dict) else 1)[:3].strip("[") in json.dumps(mended)
+
+
+def test_a_call_of_a_tool_that_takes_free_text_is_left_alone() -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "sql", "input": "SELECT 1"}}
+    told = [
+        {"role": "user", "content": "count"},
+        {"role": "assistant", "content": None, "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "c", "content": "1"},
+    ]
+    assert [said.to_dict() for said in repair(read_messages(told))] == told

@@ -162,6 +162,9 @@ def apply_anthropic_cache_control(
 
     The messages handed in stay as they are. `place_cache_points` costs no more anywhere, and less where a step adds
     more than 20 blocks or a message cannot carry its marker.
+
+    >>> apply_anthropic_cache_control([{"role": "user", "content": "Hi"}], cache_ttl="1h")[0]["content"]
+    [{'type': 'text', 'text': 'Hi', 'cache_control': {'type': 'ephemeral', 'ttl': '1h'}}]
     """
     marker = marker_of(cache_ttl)
     copied = [dict(message) for message in messages]

@@ -111,6 +111,8 @@ def _with_sound_arguments(said: Message) -> Message:
 
 
 def _is_sound(call: ToolCall) -> bool:
+    if call.raw.get("type") == "custom":  # which takes text as it is
+        return True
     function = call.raw.get("function")
     as_text = isinstance(function, dict) and isinstance(function.get("arguments"), str)
     return as_text and isinstance(_parsed(call.arguments), dict)

@@ -162,12 +162,17 @@ class Transport:
 
 
 def hands(
-    transport: Transport, endpoint: Endpoint, *, deadline: float | None = None, on_piece: OnPiece | None = None
+    transport: Transport,
+    endpoint: Endpoint,
+    *,
+    deadline: float | None = None,
+    on_piece: OnPiece | None = None,
+    marked: Callable[[Prompt], Prompt] = lambda prompt: prompt,
 ) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
-    """What `adrive` needs to talk to a model; `drive` takes it as well."""
+    """What `adrive` needs to talk to a model; `drive` takes it as well. `marked` sets cache points, where they pay."""
     return {
         CallModel: lambda wish: transport.call(
-            wish.prompt, endpoint, deadline=deadline, on_piece=on_piece, weight=wish.weight, window=wish.window
+            marked(wish.prompt), endpoint, deadline=deadline, on_piece=on_piece, weight=wish.weight, window=wish.window
         ),
         Sleep: lambda wish: asyncio.sleep(wish.seconds),
     }

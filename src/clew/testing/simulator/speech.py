@@ -26,7 +26,7 @@ def pieces_of(reply: Reply) -> Iterator[Piece]:
                     yield Counted(_so_far(reply.usage))
             case Said(text):
                 yield from map(Said, _words(text))
-            case Beside(field, text):
+            case Beside(field, str(text)):
                 yield from (Beside(field, word) for word in _words(text))
             case Argued(place, text):
                 yield from (Argued(place, word) for word in _words(text))
