@@ -18,7 +18,8 @@ MAY_IMPORT = {
     "store": {"facts"},
     "recall": {"facts", "store"},
     "runtime": {"facts", "core", "engines", "wire", "tokens", "store", "recall"},
-    "cli": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime", ""},
+    "agent": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime"},
+    "cli": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime", "agent", ""},
     "testing": {"facts", "core", "engines", "wire", "tokens", "store", "runtime", ""},
     "": {"facts", "core", "engines", "wire", "tokens", "store", "runtime"},
 }
