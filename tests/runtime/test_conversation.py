@@ -180,3 +180,24 @@ def test_a_person_can_ask_for_room_with_a_focus(store: Store) -> None:
         assert child != session
         assert "the parser" in simulator.requests[-1].prompt.messages[0].text
         assert len(store.messages(child)) < len(store.messages(session))
+
+
+def test_a_call_that_was_interrupted_is_not_run_again_and_the_conversation_goes_on(store: Store) -> None:
+    ran: list[str] = []
+
+    async def hangs(call: ToolCall) -> Message:
+        ran.append(call.id)
+        raise asyncio.CancelledError
+
+    script = [{"calls": [{"name": "look", "arguments": {}}] * 2}, "I see it was stopped."]
+    with ProviderSimulator(replies=script) as simulator:
+        session = store.open_session()
+        with pytest.raises(asyncio.CancelledError):
+            talk(simulator, store, session, ["Look."], run_tool=hangs)
+        heard, session = talk(simulator, store, session, ["Well?"])
+        assert heard.calls == []
+        assert heard.text == "I see it was stopped."
+        assert len(ran) == 1
+        told = simulator.requests[-1].prompt.messages
+        assert [said.role for said in told] == ["user", "assistant", "tool", "tool", "user"]
+        assert "not known" in told[2].text

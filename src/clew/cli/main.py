@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from clew.cli.chat import chat
 from clew.cli.compact import compact
 from clew.cli.config import config
 from clew.cli.doctor import doctor
@@ -57,7 +58,7 @@ def clew() -> None:
     """
 
 
-for command in (compact, config, doctor, import_, insights, models, replay, search, sessions):
+for command in (chat, compact, config, doctor, import_, insights, models, replay, search, sessions):
     clew.add_command(command)
 
 

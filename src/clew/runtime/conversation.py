@@ -33,6 +33,7 @@ from clew.wire.catalog import Catalog, cost
 
 RESERVED = 8_000
 """Tokens kept for a reply where the model's own cap is not known or larger."""
+INTERRUPTED = "[interrupted: whether this ran, and what came of it, is not known; look before you do it again]"
 SUMMARY_TIME = 300.0
 """Seconds a summary may take before rules write it."""
 
@@ -89,9 +90,15 @@ class Conversation:
         self.setup = self._set_up(tools, context_length)
         self._before: Turn | None = None
 
+    @property
+    def factor(self) -> float:
+        """The provider's tokens for one of ours, as far as its reports tell."""
+        return self._before.factor if self._before else 1.0
+
     async def say(self, said: str | Message) -> Turn:
         """One turn, to the model's last word. ContextExhausted when nothing helps; the conversation stays whole."""
         words = message("user", said) if isinstance(said, str) else said
+        self._answer_open_calls()
         try:
             now = await adrive(turn(self.session, (words,), self.setup, before=self._before), self._hands())
         except BaseException:
@@ -106,6 +113,18 @@ class Conversation:
         now = await adrive(make_room(now, focus=focus), self._hands())
         self._settle(now)
         return now
+
+    def _answer_open_calls(self) -> None:
+        """What an interrupted turn left without a result gets one that says so. Nothing is run again by itself."""
+        messages = self.session.messages
+        asked = max((place for place, said in enumerate(messages) if said.role == "assistant"), default=None)
+        if asked is None:
+            return
+        answered = {said.call_id for said in messages[asked + 1 :] if said.is_result}
+        stubs = [tool_result(call, INTERRUPTED) for call in messages[asked].calls if call.id not in answered]
+        if stubs and all(said.is_result for said in messages[asked + 1 :]):
+            self.works.store.append(self.session.id, [stub.to_dict() for stub in stubs])
+            self.session = self._reloaded()
 
     def _settle(self, now: Turn) -> None:
         self._before, self.session = now, now.session

@@ -1,0 +1,1 @@
+"""Door: a person."""

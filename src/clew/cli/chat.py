@@ -1,0 +1,65 @@
+"""`clew chat`: talk to a model whose conversation never ends."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import click
+
+from clew.cli.errors import Failed
+from clew.cli.options import json_option, store_option
+
+
+@click.command()
+@click.option("-p", "--print", "words", metavar="TEXT", help="Say this, print the answer, leave. Reads stdin too.")
+@click.option("--resume", metavar="ID", is_flag=False, flag_value="last", help="Go on with a conversation.  [last]")
+@click.option("--model", metavar="NAME", help="Talk to this model.")
+@click.option("--yes", is_flag=True, help="Let tools write and run without asking.")
+@store_option
+@json_option
+def chat(
+    words: str | None, resume: str | None, model: str | None, yes: bool, store_url: str | None, as_json: bool
+) -> None:
+    """Talk to a model with tools in this folder. Everything is kept; /help lists the commands.
+
+    The model is the one of the settings, or that of the first key in the environment: ANTHROPIC_API_KEY,
+    OPENAI_API_KEY, OPENROUTER_API_KEY … A server of your own: clew config set model.base_url http://127.0.0.1:8080/v1
+    """
+    import asyncio
+
+    from clew.agent import starting
+    from clew.cli.stores import opened
+    from clew.runtime.endpoints import BadEndpoint
+    from clew.runtime.settings import BadSettings
+
+    if as_json and words is None:
+        raise click.UsageError("--json needs -p: events are for programs")
+    with opened(store_url, make=True) as store:
+        try:
+            done = asyncio.run(
+                starting.start(
+                    store, said=_said(words), resume=_session(store, resume), model=model, yes=yes, events=as_json
+                )
+            )
+        except (BadSettings, BadEndpoint) as wrong:
+            raise Failed(str(wrong)) from None
+    if done:
+        raise Failed(done)
+
+
+def _said(words: str | None) -> str | None:
+    """What was asked on the command line, with what came through a pipe behind it."""
+    piped = "" if sys.stdin.isatty() else sys.stdin.read().strip()
+    if words is None:
+        return piped or None
+    return f"{words}\n\n{piped}" if piped else words
+
+
+def _session(store: Any, resume: str | None) -> str | None:
+    if resume is None:
+        return None
+    found = [row.id for row in store.conversations(limit=1)] if resume == "last" else store.find(resume)
+    if len(found) != 1:
+        raise Failed(f"{len(found) or 'no'} conversations begin with {resume!r}; 'clew sessions' lists them.")
+    return str(store.get_compression_tip(found[0]))

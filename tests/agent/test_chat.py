@@ -1,0 +1,176 @@
+"""The commands of a chat, against a real store and a simulated provider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.agent.chat import Chat, Quit, Terms
+from clew.agent.commands import BY_NAME, COMMANDS
+from clew.agent.watching import Plain
+from clew.core.ports import Engine
+from clew.engines.compressor import Compressor
+from clew.facts.messages import Message, ToolCall, tool_result
+from clew.facts.model import Policy
+from clew.runtime.conversation import Works
+from clew.runtime.endpoints import Endpoint
+from clew.runtime.models import bundled
+from clew.runtime.providers import Who
+from clew.runtime.transport import Transport
+from clew.store.address import open_store
+from clew.store.store import Store
+from clew.testing import ProviderSimulator
+
+TOOL = {
+    "type": "function",
+    "function": {"name": "look", "description": "Look.\nAt it.", "parameters": {"type": "object"}},
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with open_store(tmp_path / "store.db") as opened:
+        yield opened
+
+
+def run(store: Store, talk: Callable[[Chat], Awaitable[Any]], replies: Any = None, **more: Any) -> Any:
+    """A chat with a model that says these things; what came of talking."""
+
+    def engine(policy: Policy, scale: Any) -> Engine:
+        return Compressor(policy, scale)
+
+    def look(call: ToolCall) -> Message:
+        return tool_result(call, "seen")
+
+    async def live(simulator: ProviderSimulator) -> Any:
+        async with Transport() as transport:
+            works = Works(store, transport, bundled(), engine, policy=Policy(protect_last_n=2))
+            who = Who("claude-sonnet-4-5", Endpoint("s", simulator.url, "anthropic", provider="anthropic"))
+            terms = Terms(works, who, who, lambda: "Be brief.", [TOOL], look, **more)
+            return await talk(Chat(terms, Plain(lambda text: None, lambda text: None)))
+
+    with ProviderSimulator(replies=replies) as simulator:
+        return asyncio.run(live(simulator))
+
+
+def test_every_command_says_what_it_does_and_help_lists_them_all(store: Store) -> None:
+    told = run(store, lambda chat: chat.obey("/help"))
+    assert [line.split()[0] for line in told.splitlines()] == [f"/{command.name}" for command in COMMANDS]
+    assert all(command.told for command in COMMANDS)
+    wanted = (
+        "new reset compress usage insights resume sessions branch undo model tools help quit context search cost cache"
+    )
+    assert set(wanted.split()) <= BY_NAME.keys()
+
+
+def test_an_unknown_command_is_not_said_to_the_model(store: Store) -> None:
+    assert "there is no /nonsense" in run(store, lambda chat: chat.obey("/nonsense"))
+    assert store.spent()[0].calls == 0
+
+
+def test_new_branch_and_resume_move_between_conversations(store: Store) -> None:
+    async def talk(chat: Chat) -> list[str]:
+        await chat.obey("First.")
+        first = chat.conversation.session.id
+        await chat.obey("/branch another way")
+        branch = chat.conversation.session.id
+        await chat.obey("In the branch.")
+        await chat.obey("/new")
+        assert len(chat.conversation.session.entries) == 0
+        told = await chat.obey(f"/resume {first.split('.')[0]}")
+        assert "2 messages" in told
+        assert chat.conversation.session.id == first
+        assert branch != first
+        return (await chat.obey("/sessions")).splitlines()
+
+    assert len(run(store, talk)) == 3
+
+
+def test_undo_takes_the_last_turn_back_and_the_store_keeps_it(store: Store) -> None:
+    async def talk(chat: Chat) -> list[str]:
+        await chat.obey("One.")
+        await chat.obey("Two.")
+        assert "took back 2 messages" in await chat.obey("/undo")
+        return [said.text for said in chat.conversation.session.messages]
+
+    assert run(store, talk, ["1", "2"]) == ["One.", "1"]
+    assert "not 9. Nothing was changed" in run(store, lambda chat: chat.obey("/undo 9"))
+
+
+def test_the_window_is_shown_by_kind_and_says_how_it_is_known(store: Store) -> None:
+    async def talk(chat: Chat) -> tuple[str, str]:
+        before = await chat.obey("/context")
+        await chat.obey("Look at this. " * 50)
+        return before, await chat.obey("/context")
+
+    before, after = run(store, talk)
+    assert "estimated" in before
+    assert "observed" in after
+    assert "you" in after
+    assert "tools" in after
+    counted = [int(line.split()[1].replace(",", "")) for line in after.splitlines()[1:]]
+    assert sum(counted) > 150
+
+
+def test_what_was_spent_and_cached_is_told(store: Store) -> None:
+    async def talk(chat: Chat) -> tuple[str, str, str]:
+        assert await chat.obey("/usage") == "nothing yet"
+        for words in ("One. " * 2_000, "Two."):
+            await chat.obey(words)
+        return await chat.obey("/usage"), await chat.obey("/cache"), await chat.obey("/insights 7")
+
+    usage, cache, insights = run(store, talk, ["1", "2"])
+    (spent,) = store.spent()
+    assert f"prompt {spent.usage.prompt:,} =" in usage
+    assert f"{spent.usage.cache_read:,} of {spent.usage.prompt:,}" in cache
+    assert spent.usage.cache_read > 0
+    assert insights.startswith("claude-sonnet-4-5")
+
+
+def test_another_model_with_a_smaller_window_makes_room_before_its_first_call(store: Store) -> None:
+    async def talk(chat: Chat) -> tuple[int, str]:
+        for n in range(12):
+            await chat.obey(f"{n}: " + "a word " * 700)
+        before = chat.conversation.session.compactions
+        told = await chat.obey("/model gpt-3.5-turbo")
+        await chat.obey("Go on.")
+        return chat.conversation.session.compactions - before, told
+
+    compactions, told = run(store, talk)
+    assert "16,385" in told
+    assert compactions == 1
+
+
+def test_compress_tells_what_it_freed_and_search_finds_what_left(store: Store) -> None:
+    async def talk(chat: Chat) -> tuple[str, str]:
+        for n in range(14):
+            await chat.obey(f"marker{n} " + "a word " * 300)
+        return await chat.obey("/compress the marker"), await chat.obey("/search marker3")
+
+    told, found = run(store, talk, context_length=16_000)
+    assert "→" in told
+    assert "marker3" in found
+
+
+def test_quit_ends_it(store: Store) -> None:
+    with pytest.raises(Quit):
+        run(store, lambda chat: chat.obey("/quit"))
+
+
+def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_works(store: Store) -> None:
+    from clew.testing.simulator.faults import Stall
+
+    async def talk(chat: Chat) -> list[str]:
+        saying = asyncio.ensure_future(chat.obey("Wait for it."))
+        await asyncio.sleep(0.3)
+        assert chat.interrupt()
+        assert "stopped" in await saying
+        assert not chat.interrupt()
+        await chat.obey("Again.")
+        return [said.text for said in chat.conversation.session.messages]
+
+    assert run(store, talk, [Stall(20.0), "late", "Now."])[:2] == ["Wait for it.", "Again."]
