@@ -99,6 +99,13 @@ def test_a_larger_window_is_the_last_route():
     assert isinstance(cure(failure, worn, larger=Model("smaller", Window(32_000))), GiveUp)
 
 
+def test_switched_off_it_stays_off_also_at_an_overflow():
+    answer = cure(PromptTooLong(limit=100_000), may_compact=False)
+    assert isinstance(answer, GiveUp)
+    assert "switched off" in answer.why
+    assert cure(PromptTooLong(limit=100_000), may_compact=False, larger=LARGER) == GoLarger(LARGER)
+
+
 def test_one_request_above_a_minutes_quota_is_not_waited_for():
     quota = RateLimited(limit=6_000, used=12_000, retry_after=3.0)
     assert isinstance(cure(quota, weight=11_000), GiveUp)

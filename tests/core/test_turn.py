@@ -252,3 +252,14 @@ def test_what_the_provider_counted_is_believed_at_once():
     script = Script([PromptTooLong(limit=20_000, used=30_000), "hi"])
     end = drive(turn(long_session(50), SAID, setup(window=32_000)), script.hands())
     assert end.factor > 2
+
+
+def test_switched_off_nothing_is_compacted_until_a_person_asks():
+    off = setup(policy=replace(POLICY, enabled=False))
+    script = Script([PromptTooLong(limit=8_000)])
+    with pytest.raises(ContextExhausted, match="switched off"):
+        drive(turn(long_session(), SAID, off), script.hands())
+    assert "Continue" not in kinds(script)
+    asked = Script([])
+    drive(make_room(Turn(long_session(), off, off.model.window)), asked.hands())
+    assert "Continue" in kinds(asked)

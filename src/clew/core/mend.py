@@ -57,6 +57,7 @@ def standing(now: Turn) -> Standing:
         max_output=prompt.max_output,
         pictures=pictures_in(prompt.messages),
         larger=now.setup.larger,
+        may_compact=now.setup.policy.enabled,
     )
 
 

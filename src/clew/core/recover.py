@@ -97,6 +97,7 @@ class Standing:
     """Those it carried."""
     larger: Model | None = None
     """A model with a larger window, if there is one to go to."""
+    may_compact: bool = True
 
 
 def remedy(failure: Failure, tried: Tried, at: Standing) -> Remedy:
@@ -136,10 +137,12 @@ def _too_long(failure: PromptTooLong, tried: Tried, at: Standing) -> Remedy:
 
 
 def _make_room(tried: Tried, at: Standing, window: int, *, stated: bool, what: str) -> Remedy:
-    if tried.compactions < at.max_compactions:
+    if at.may_compact and tried.compactions < at.max_compactions:
         return MakeRoom(window, stated)
     if at.larger is not None and at.larger.window.size > at.window:
         return GoLarger(at.larger)
+    if not at.may_compact:
+        return GiveUp(f"{what} is too long for a window of {window:,} tokens, and compaction is switched off")
     return GiveUp(
         f"{what} is still too long for a window of {at.window:,} tokens after {tried.compactions} compactions"
     )

@@ -51,6 +51,8 @@ def step(now: Turn) -> Story[tuple[Turn, Reply]]:
 
 def fit(now: Turn) -> Story[Turn]:
     """The one gate that every call passes: compact when the window is too full for it."""
+    if not now.setup.policy.enabled:
+        return now
     weight = weigh(now.session, now.setup, now.factor)
     if now.overflowed or (weight.tokens >= now.budget.trigger and not is_too_soon(now, weight)):
         return (yield from make_room(replace(now, overflowed=False)))

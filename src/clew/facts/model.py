@@ -44,6 +44,8 @@ class Policy:
     """Messages kept at the end even when they weigh more than their share, as long as they fit."""
     max_compactions: int = 3
     """Compactions for one model call; after that the session says so instead of looping."""
+    enabled: bool = True
+    """False: nothing is compacted by itself, not even at an overflow; a person may still ask for it."""
     min_progress: float = 0.05
     """A compaction that frees less than this share did not help; two in a row stop the automatic path."""
 

@@ -80,6 +80,7 @@ class Settings:
             target_ratio=self["compression.target_ratio"],
             protect_first_n=self["compression.protect_first_n"],
             protect_last_n=self["compression.protect_last_n"],
+            enabled=self["compression.enabled"],
         )
 
     @property
