@@ -30,6 +30,12 @@ def test_what_is_added_is_there_for_the_next_session(memory: Memory) -> None:
     assert (memory.folder / "USER.md").read_text() == "- Prefers short answers\n"
 
 
+def test_an_entry_of_several_lines_comes_back_whole(memory: Memory) -> None:
+    memory.add("memory", "* Deploy:\r\n\r\n    make ship\r- then tag \n# and tell  \ud800\x00")
+    memory.add("memory", "next")
+    assert memory.entries("memory") == ("Deploy:\n\n    make ship\n- then tag\n# and tell  ?", "next")
+
+
 def test_the_same_fact_is_not_added_twice(memory: Memory) -> None:
     memory.add("memory", "Uses tabs")
     assert memory.add("memory", "- uses  TABS ").startswith("Already in MEMORY.md")
@@ -100,6 +106,11 @@ def test_a_file_a_person_made_too_long_can_be_made_shorter(memory: Memory) -> No
     memory.replace("user", "keep", "keep " + "x" * 4_000)
     with pytest.raises(Refused, match="is full"):
         memory.replace("user", "keep", "keep " + "x" * 4_100)
+
+
+def test_a_refusal_does_not_recite_a_file_without_end(memory: Memory) -> None:
+    (memory.folder / "USER.md").write_text("- keep " + "x" * 50_000)
+    assert len(memory.run({"action": "add", "file": "user", "text": "more"})) < 7_000
 
 
 def test_what_a_person_wrote_stays_byte_for_byte(memory: Memory) -> None:

@@ -44,11 +44,23 @@ def test_a_skill_is_loaded_without_its_front_matter_and_says_where_it_lies(tmp_p
 def test_the_persons_own_skill_is_not_replaced_by_a_projects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLEW_HOME", str(tmp_path / "home"))
     own, theirs = skill_folders(tmp_path / "project")
+    assert (own, theirs) == (tmp_path / "home" / "skills", tmp_path / "project" / ".clew" / "skills")
     write(own, "deploy", front("deploy", "mine"))
     other = write(theirs, "deploy", front("deploy", "theirs"))
     skills = Skills([own, theirs])
     assert [skill.description for skill in skills.list()] == ["mine"]
     assert skills.troubles() == (f"{other}: deploy is also at {own / 'deploy' / 'SKILL.md'}, which is used",)
+
+
+def test_of_skills_with_one_name_in_a_folder_the_first_is_meant_each_time(tmp_path: Path) -> None:
+    for letter in "hcgaebdf":
+        write(tmp_path, letter, front("twin", letter))
+    assert [skill.description for skill in Skills([tmp_path]).list()] == ["a"]
+
+
+def test_a_name_of_digits_is_a_name(tmp_path: Path) -> None:
+    write(tmp_path, "x", front("2024", "About a year"))
+    assert [skill.name for skill in Skills([tmp_path]).list()] == ["2024"]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +117,7 @@ def test_a_name_that_is_not_in_the_list_opens_nothing(tmp_path: Path) -> None:
 def test_a_long_skill_is_cut_and_says_where_the_rest_is(tmp_path: Path) -> None:
     path = write(tmp_path, "long", front("long", "d" * 1_000, "x" * (LONGEST_SKILL + 5)))
     skills = Skills([tmp_path])
+    assert skills.load("long").count("x") == LONGEST_SKILL + str(path).count("x") + str(path.parent).count("x")
     assert skills.load("long").endswith(f"xxx\n[… 5 characters more in {path}]")
     assert len(skills.list()[0].description) == LONGEST_DESCRIPTION
 

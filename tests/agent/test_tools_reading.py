@@ -94,7 +94,7 @@ def test_what_is_not_text_is_told_as_what_it_is(at: Workspace, data: bytes, word
         ("héllo\nyou".encode("utf-32"), "1\théllo\n2\tyou"),
         ("héllo".encode("latin-1"), "1\th\ufffdllo"),
         (b"BM is how this text begins", "1\tBM is how this text begins"),
-        ("a\x0cb\u2028c\n".encode(), "1\ta\x0cb\u2028c"),
+        ("a\x0cb\u2028c\rd\ne".encode(), "1\ta\x0cb\u2028c\rd\n2\te"),
     ],
 )
 def test_text_is_read_in_the_encoding_it_has(at: Workspace, data: bytes, shown: str) -> None:
@@ -126,7 +126,7 @@ def test_a_file_that_is_not_there_is_told_with_its_neighbours(at: Workspace) -> 
 
 def test_a_pipe_is_refused_instead_of_waited_for(at: Workspace) -> None:
     os.mkfifo(at.root / "pipe")
-    assert "pipe" in refused(at, "read_file", path="pipe")
+    assert "no regular file" in refused(at, "read_file", path="pipe")
 
 
 def test_stored_output_is_read_by_its_pointer(at: Workspace) -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from clew.agent.tools import matching_lines
 from clew.agent.tools.ignoring import matching
 from clew.agent.tools.searching import search_files
 from clew.agent.workspace import Workspace
@@ -41,6 +44,7 @@ def project(at: Workspace) -> Workspace:
     (at.root.parent / "secret.txt").write_text("token\n")
     (at.root / "leak.txt").symlink_to(at.root.parent / "secret.txt")
     (at.root / "up").symlink_to(at.root.parent)
+    (at.root / "src" / "again").symlink_to(at.root)
     os.mkfifo(at.root / "pipe")
     return at
 
@@ -141,3 +145,16 @@ def test_what_is_no_folder_is_told(project: Workspace) -> None:
 )
 def test_a_glob_is_read_as_git_reads_it(glob: str, yes: list[str], no: list[str]) -> None:
     assert [path for path in yes + no if matching(glob).fullmatch(path)] == yes
+
+
+def test_a_rule_for_folders_leaves_files_of_that_name_alone(at: Workspace) -> None:
+    (at.root / ".gitignore").write_text("build/\n")
+    (at.root / "build").write_text("a script\n")
+    assert did(at, "search_files", pattern="script") == "build:1:a script"
+
+
+def test_the_program_that_searches_stops_at_the_last_match_wanted(at: Workspace) -> None:
+    (at.root / "a").write_text("x\n" * 1_000)
+    asked = b"\0".join([b"x", b"2", os.fsencode(at.root / "a")])
+    done = subprocess.run([sys.executable, matching_lines.__file__], input=asked, capture_output=True, check=True)
+    assert done.stdout.split(b"\0")[1::3] == [b"1", b"2"]

@@ -40,7 +40,7 @@ def test_without_a_file_everything_is_as_it_is_by_default(tmp_path: Path) -> Non
 
 def test_the_file_is_overridden_by_the_environment_and_each_value_says_where_it_is_from(file: Path) -> None:
     settings = config.read(file, {"CLEW_COMPRESSION_THRESHOLD": "0.7", "CLEW_COMPRESSION_ENABLED": "off"})
-    assert settings.policy == Policy(threshold=0.7, protect_last_n=12)
+    assert settings.policy == Policy(threshold=0.7, protect_last_n=12, enabled=False)
     assert settings["compression.enabled"] is False
     assert settings.sources["compression.threshold"] == "CLEW_COMPRESSION_THRESHOLD"
     assert settings.sources["model.default"] == str(file)
