@@ -115,11 +115,11 @@ def test_a_refusal_does_not_recite_a_file_without_end(memory: Memory) -> None:
 
 def test_what_a_person_wrote_stays_byte_for_byte(memory: Memory) -> None:
     star = "* starred\n    - below it\n\n  still the star\n"
-    written = f"# Project\n\nA paragraph\nof two lines.\n\n{star}1. numbered\n## More\ntext\n"
+    written = f"# Project\n\nA paragraph - yes -\nof two lines.\n\n{star}1. numbered\n## More\ntext\n"
     (memory.folder / "MEMORY.md").write_text(written)
     assert memory.entries("memory") == (
         "# Project",
-        "A paragraph\nof two lines.",
+        "A paragraph - yes -\nof two lines.",
         "starred\n  - below it\n\nstill the star",
         "numbered",
         "## More",

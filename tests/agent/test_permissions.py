@@ -80,7 +80,8 @@ def test_what_is_remembered_holds_for_one_project(file: Path, at: Workspace, tmp
     assert run(Person("always"), file, at, "ls")
     assert not run(Person("no"), file, Workspace(tmp_path / "other"), "ls")
     assert run(Person("always"), file, Workspace(tmp_path / "other"), "pwd")
-    assert run(Person(), file, at, "ls -la")
+    assert run(Person("always"), file, at, "pwd")
+    assert run(Person(), file, at, "ls -la && pwd")
 
 
 def test_writing_is_remembered_by_the_tool(file: Path, at: Workspace) -> None:
@@ -276,4 +277,9 @@ def test_a_command_is_remembered_by_the_first_words_of_all_it_runs(at: Workspace
 def test_one_remembered_command_does_not_carry_another_with_it(file: Path, at: Workspace) -> None:
     assert run(Person("always"), file, at, "git log")
     for command in ("git log; npm test", "git log | xargs touch", "git log > x", "A=1 git log", "git log & make"):
+        assert not run(Person("no"), file, at, command)
+
+
+def test_a_command_in_which_no_program_is_found_is_asked_about(file: Path, at: Workspace) -> None:
+    for command in (";", "ls <"):
         assert not run(Person("no"), file, at, command)

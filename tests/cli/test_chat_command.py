@@ -116,3 +116,11 @@ def test_a_provider_that_refuses_is_said_with_exit_code_1(run: Run, tmp_path: Pa
     assert done.returncode == 1
     assert "refused the request" in done.stderr
     assert "sk-a-wrong-one" not in done.stderr + done.stdout
+
+
+def test_the_model_finds_again_what_was_said_in_another_conversation(run: Run, simulator: ProviderSimulator) -> None:
+    find = {"calls": [{"name": "search_history", "arguments": {"query": "zephyr"}}]}
+    simulator.say("Noted.", find, "It was blue.")
+    run("-p", "The zephyr is blue.")
+    run("-p", "Which colour had the zephyr?")
+    assert "The zephyr is blue." in simulator.requests[-1].prompt.messages[-1].text

@@ -173,8 +173,8 @@ def entries_of(text: str) -> list[Entry]:
     for number, line in enumerate(lines):
         if not line.strip():
             continue
-        after_gap = not spans or spans[-1][1] < number
-        after_heading = bool(spans) and _HEADING.match(lines[spans[-1][0]]) is not None
+        after_gap = bool(spans) and spans[-1][1] < number
+        after_heading = bool(spans) and _HEADING.match(lines[spans[-1][0]])
         if (
             not spans
             or _BULLET.match(line)
@@ -189,7 +189,7 @@ def entries_of(text: str) -> list[Entry]:
 
 
 def _text_of(lines: list[str]) -> str:
-    first = _BULLET.sub("", lines[0], count=1)
+    first = _BULLET.sub("", lines[0])
     return "\n".join([first, *(line.removeprefix("  ") for line in lines[1:])]).strip()
 
 
@@ -198,7 +198,7 @@ def _lines(entry: str) -> list[str]:
     return [f"- {first}", *(f"  {line}" if line else "" for line in rest)]
 
 
-_BULLET = re.compile(r"(?:[-*+]|\d{1,3}[.)])[ \t]+")
+_BULLET = re.compile(r"\A(?:[-*+]|\d{1,3}[.)])[ \t]+")
 _OWN_BULLET = re.compile(r"\A[-*+][ \t]+")
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _LISTED = 6_000  # characters of a list of entries: a person may have made the file far longer than its limit

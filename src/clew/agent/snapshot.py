@@ -172,15 +172,16 @@ def _remembered(memory: Memory, file: str, notes: list[str]) -> str:
 
 def _without_suspicious(text: str, name: str, notes: list[str]) -> str:
     """The file without the entries that command; a person or another program may have written it."""
-    lines = text.split("\n")
-    for entry in reversed(entries_of(text)):
+    gone: set[int] = set()
+    for entry in entries_of(text):
         if findings := suspicious(entry.text):
-            notes.append(f"An entry of {name} was left out: {findings[0]}.")
-            del lines[entry.start : entry.stop]
-    if findings := suspicious("\n".join(lines)):  # spread over several entries
+            notes.append(f"An entry of {name} was left out: it {findings[0].split(' ', 2)[2]}.")
+            gone |= set(range(entry.start, entry.stop))
+    kept = "\n".join(line for number, line in enumerate(text.split("\n")) if number not in gone)
+    if findings := suspicious(kept):  # spread over several entries
         notes.append(f"{name} was left out: {findings[0]}.")
         return ""
-    return "\n".join(lines)
+    return kept
 
 
 def _surroundings(project: Path, platform: str, now: date | None) -> str:

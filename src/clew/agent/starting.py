@@ -15,7 +15,8 @@ from clew.agent.filling import status
 from clew.agent.line import typing
 from clew.agent.memory import MEMORY_TOOL, Memory
 from clew.agent.permissions import Permissions
-from clew.agent.skills import SKILL_TOOL, Skills
+from clew.agent.recalling import recall_tool
+from clew.agent.skills import SKILL_TOOL, Skills, skill_folders
 from clew.agent.snapshot import snapshot
 from clew.agent.tools import TOOLS, Risk, Tool, run_call
 from clew.agent.watching import Events, Plain
@@ -79,10 +80,11 @@ def _terms(store: Store, transport: Transport, settings: Settings, model: str | 
     who, project = main_model(settings, model=model), Path.cwd()
     at = Workspace(project, read_blob=lambda name, offset, limit: store.read_lines(name, offset=offset, limit=limit))
     permitted = Permissions(home() / "permissions.json", _ask, yes=yes)
-    memory, skills = Memory(), Skills([home() / "skills", project / ".clew" / "skills"])
+    memory, skills = Memory(), Skills(skill_folders(project))
     own = (
         Tool(MEMORY_TOOL, Risk.READS, lambda arguments, _: memory.run(arguments)),  # its own file, within its limits
         Tool(SKILL_TOOL, Risk.READS, lambda arguments, _: skills.run(arguments)),
+        recall_tool(store),
     )
     tools = (*TOOLS, *own)
     works = Works(
@@ -94,13 +96,18 @@ def _terms(store: Store, transport: Transport, settings: Settings, model: str | 
         limits=settings.limits,
         cache_ttl=settings["prompt_caching.cache_ttl"] if settings["prompt_caching.enabled"] else None,
     )
+
+    def system() -> str:
+        taken = snapshot(project, memory=memory, skills=skills, platform=platform.system(), now=date.today())
+        for note in taken.notes:
+            _note(f"· {note}")
+        return taken.text
+
     return Terms(
         works,
         who,
         summariser(settings, who),
-        system=lambda: (
-            snapshot(project, memory=memory, skills=skills, platform=platform.system(), now=date.today()).text
-        ),
+        system=system,
         tools=[tool.schema for tool in tools],
         run_call=lambda call: run_call(call, tools, at, permitted),
         cwd=str(project),

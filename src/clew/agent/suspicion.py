@@ -99,8 +99,9 @@ def _words(*patterns: str) -> re.Pattern[str]:
 _NOT_ZH = "不要|不得|不能|不可|不应|切勿|请勿|禁止|严禁|绝不|别"
 _NOT = _any_of(
     rf"(?:\b(?:never|not|cannot|without)|n['’]t)[\s*_`]+(?:(?:ever|simply|just)\s+)?\Z|(?:{_NOT_ZH})\Z",
-    r"\b(?:tries|trying|attempts|asks|asking|any request)\b[^.!?\n]{0,50}\b(?:to|you)\s+\Z",  # rules against attacks tell of
-    r"(?:\b(?:such as|like|e\.g\.|for example)|[例比]?如)[^.!?。\n]{0,60}[\"“‘'「`]\Z",  # them, and quote examples
+    # Rules against attacks tell of them and quote examples.
+    r"\b(?:tries|trying|attempts|asks|asking|any request)\b[^.!?\n]{0,50}\b(?:to|you)\s+\Z",
+    r"(?:\b(?:such as|like|e\.g\.|for example)|[例比]?如)[^.!?。\n]{0,60}[\"“‘'「`]\Z",
 )
 _NOT_IN_THE_SENTENCE = _any_of(rf"(?:\b(?:never|not|cannot|no|avoid)\b|n['’]t\b|{_NOT_ZH})[^.!?。！？\n]*\Z")
 
