@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from threading import Event
 from typing import Any
 
 from clew.agent.commands import BY_NAME, Quit
+from clew.agent.permissions import BadPermissions
 from clew.core.state import ContextExhausted
 from clew.facts.messages import Message, ToolCall
 from clew.runtime.conversation import Conversation, Watch, Works
@@ -29,6 +31,8 @@ class Terms:
     """The system prompt of a new conversation: a snapshot, kept with it from then on."""
     tools: Sequence[Mapping[str, Any]]
     run_call: RunCall
+    stopped: Event = field(default_factory=Event)
+    """Set while a turn is being stopped: a tool that runs in a thread looks at it."""
     cwd: str = ""
     context_length: int | None = None
 
@@ -84,6 +88,7 @@ class Chat:
 
     async def say(self, words: str) -> str:
         """One turn. `interrupt` ends it early; what was written down by then stays."""
+        self._terms.stopped.clear()
         self._running = asyncio.ensure_future(self.conversation.say(words))
         try:
             await self._running
@@ -91,7 +96,7 @@ class Chat:
             if not self._running.cancelled():
                 raise
             return "stopped; everything up to here is kept"
-        except ContextExhausted as end:
+        except (ContextExhausted, BadPermissions) as end:
             return str(end)
         finally:
             self._running = None
@@ -101,6 +106,7 @@ class Chat:
         """Stop the turn that runs; whether there was one."""
         if self._running is None:
             return False
+        self._terms.stopped.set()
         self._running.cancel()
         return True
 

@@ -8,6 +8,7 @@ import signal
 import sys
 from datetime import date
 from pathlib import Path
+from threading import Event
 
 from clew.agent.chat import Chat, Quit, Terms
 from clew.agent.commands import told_spent
@@ -78,7 +79,12 @@ def _terms(store: Store, transport: Transport, settings: Settings, model: str | 
     if settings["context.engine"] != "compressor":
         raise BadSettings(f"there is no engine {settings['context.engine']!r}; there is: compressor")
     who, project = main_model(settings, model=model), Path.cwd()
-    at = Workspace(project, read_blob=lambda name, offset, limit: store.read_lines(name, offset=offset, limit=limit))
+    stopped = Event()
+    at = Workspace(
+        project,
+        cancelled=stopped.is_set,
+        read_blob=lambda name, offset, limit: store.read_lines(name, offset=offset, limit=limit),
+    )
     permitted = Permissions(home() / "permissions.json", _ask, yes=yes)
     memory, skills = Memory(), Skills(skill_folders(project))
     own = (
@@ -110,6 +116,7 @@ def _terms(store: Store, transport: Transport, settings: Settings, model: str | 
         system=system,
         tools=[tool.schema for tool in tools],
         run_call=lambda call: run_call(call, tools, at, permitted),
+        stopped=stopped,
         cwd=str(project),
         context_length=settings["model.context_length"],
     )
@@ -122,9 +129,9 @@ def _engine(policy: Policy, scale: Scale) -> Engine:
 def _ask(question: str) -> str:
     """The person's word; whoever cannot be asked has said no."""
     if not sys.stdin.isatty():
-        return "never"
+        return "no"
     answer = input(f"{question} [y]es once, [a]lways, [N]o: ").strip().lower()
-    return {"y": "once", "a": "always"}.get(answer[:1], "never")
+    return {"y": "once", "a": "always"}.get(answer[:1], "no")
 
 
 def _say(text: str) -> None:

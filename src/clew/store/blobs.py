@@ -8,6 +8,7 @@ import re
 import tempfile
 import time
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -48,7 +49,7 @@ def lines(data: bytes, offset: int = 1, limit: int | None = None) -> str:
     """Some lines of a blob: `limit` of them from line `offset`, counted from 1."""
     if offset < 1 or (limit is not None and limit < 0):
         raise ValueError("lines are counted from 1, and a limit is not negative")
-    kept = data.decode("utf-8", "replace").splitlines(keepends=True)
+    kept = StringIO(data.decode("utf-8", "replace"), newline="\n").readlines()  # a form feed ends no line
     return "".join(kept[offset - 1 : None if limit is None else offset - 1 + limit])
 
 
