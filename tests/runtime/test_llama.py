@@ -29,7 +29,7 @@ from tests.llama import serving
 
 CONTEXT = 8_192
 PROMPT = Prompt("", (message("user", "Say hello."),), max_output=4, settings={"temperature": 0})
-"""Always the same words: where the first of them begins with half a character, this server forgets to begin its stream."""
+"""Always the same words: where the first begins with half a character, this server forgets to begin its stream."""
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from clew.facts.session import Origin
 from clew.store.database import Row, Work
 from clew.store.lineage import links, pointers
-from clew.store.log import COLUMNS, Prepared, end_of, relink, set_aside, whole, word, write_at
+from clew.store.log import COLUMNS, Line, Prepared, end_of, relink, set_aside, whole, word, write_at
 from clew.store.trouble import NotFound, SessionBusy
 from clew.store.values import Conversation, SessionRecord
 
@@ -56,14 +56,40 @@ class Item(NamedTuple):
 def head_of(work: Work, id_: str, lock: str = "") -> Head:
     """By the id of a session or of a conversation."""
     # Only the conversation's row is locked: two who come by different sessions would else wait for each other.
-    row = work.one(
-        "SELECT number, id, tip FROM conversation "
-        f"WHERE number = (SELECT conversation FROM session WHERE id = ?){lock}",
-        (id_,),
-    ) or work.one(f"SELECT number, id, tip FROM conversation WHERE id = ?{lock}", (id_,))
+    row = work.one(f"{_BY_SESSION}{lock}", (id_,)) or work.one(
+        f"SELECT number, id, tip FROM conversation WHERE id = ?{lock}", (id_,)
+    )
     if row is None:
         raise NotFound(_unknown(work, id_))
     return Head(*row)
+
+
+def end_of_talk(work: Work, id_: str, lock: str = "") -> tuple[Head, Line, bool]:
+    """All that an append has to know, in one look: the conversation, where its line ends, whether anyone has a lease.
+
+    Where a row can be locked it is, by a statement of its own: what is read in the same one is as it was before the
+    wait.
+    """
+    row = None
+    if not lock or work.one(f"{_BY_SESSION}{lock}", (id_,)):
+        row = work.one(_END_OF_TALK, (id_,))
+    if row is None:  # the id of the conversation itself, or of none
+        head = head_of(work, id_, lock)
+        return head, end_of(work, head.number), True
+    number, conversation, tip, place, chain, standing, leases = row
+    ended = standing and chain is not None
+    end = Line(place + 1, bytes(chain)) if ended else end_of(work, number)
+    return Head(number, conversation, tip), end, leases > 0
+
+
+_BY_SESSION = "SELECT number, id, tip FROM conversation WHERE number = (SELECT conversation FROM session WHERE id = ?)"
+_END_OF_TALK = """
+    SELECT c.number, c.id, c.tip, m.place, m.chain, m.standing,
+        (SELECT COUNT(*) FROM lease l WHERE l.conversation = c.number)
+    FROM session s JOIN conversation c ON c.number = s.conversation
+    LEFT JOIN message m ON m.seq = (
+        SELECT seq FROM message WHERE conversation = c.number ORDER BY place DESC, seq DESC LIMIT 1)
+    WHERE s.id = ?"""
 
 
 def open_conversation(

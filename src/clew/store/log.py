@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain as chained
 from typing import Any, NamedTuple
 
@@ -83,7 +83,10 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
         if "tool_calls" in raw:
             tools.calling.append(raw)
         call_id, tool = tools.answered(read_message(raw, place)) if role in RESULT_ROLES else ("", "")
-        body, print_ = _spelled(raw, place)
+        try:
+            body, print_ = spell(raw)
+        except (TypeError, ValueError, RecursionError) as wrong:
+            raise ValueError(f"message {place} cannot be stored: {wrong}; hand in plain JSON values") from None
         outside: str | None = None
         blobs = _pointed_to(body) if b"blob:" in body else ()
         if len(body) >= OUTSIDE:
@@ -356,16 +359,10 @@ def _uses(work: Look, seqs: Sequence[int]) -> dict[int, list[str]]:
     return found
 
 
+@lru_cache(1_024)
 def word(text: str) -> str:
     """A role or a tool's name as both databases can hold it; the message itself keeps every character."""
     return text if text.isascii() and "\0" not in text else text.encode(errors="replace").decode().replace("\0", "?")
-
-
-def _spelled(raw: Mapping[str, Any], place: int) -> tuple[bytes, bytes]:
-    try:
-        return spell(raw)
-    except (TypeError, ValueError, RecursionError) as wrong:
-        raise ValueError(f"message {place} cannot be stored: {wrong}; hand in plain JSON values") from None
 
 
 def _set_aside(body: bytes, shelf: Shelf) -> tuple[bytes, str | None, tuple[tuple[str, int], ...]]:

@@ -33,6 +33,7 @@ class Postgres(Database):
             "feed_index": "CREATE INDEX message_feed ON message (tx, seq)",
             "blob_table": "CREATE TABLE blob_data "
             "(name TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, data BYTEA NOT NULL)",
+            "then_seq": ", seq",
             "order": ", tx XID8 NOT NULL DEFAULT pg_current_xact_id()",
             "clustered": "",
         }

@@ -27,7 +27,7 @@ LOG = (
         hash {bytes} NOT NULL, chain {bytes}, at {real} NOT NULL, role TEXT NOT NULL, tool TEXT NOT NULL,
         derived {whole} NOT NULL DEFAULT 0, standing {whole} NOT NULL DEFAULT 1, revised {whole},
         body {bytes}, content {bytes}, outside TEXT {order})""",
-    "CREATE INDEX message_line ON message (conversation, place, seq)",
+    "CREATE INDEX message_line ON message (conversation, place{then_seq})",
     # Histories are recognised by their knots, not by every message: the index of all of them would be the larger half
     # of what an append writes.
     "CREATE INDEX message_knot ON message (chain) WHERE chain IS NOT NULL AND standing = 1",

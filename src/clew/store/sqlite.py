@@ -38,6 +38,7 @@ class Sqlite(Database):
             "real": "REAL",
             "bytes": "BLOB",
             "order": "",
+            "then_seq": "",  # which is the row's own number, and stands in every index
             "feed_index": "",
             "blob_table": "",  # blobs are files beside the database
             "clustered": "WITHOUT ROWID",

@@ -159,9 +159,12 @@ class Store:
         before a compaction loses nothing. SessionBusy when someone else holds the lease to write.
         """
         said = log.prepare(messages, self.shelf)
-        with self._on(session, Purpose.WRITE) as (work, head):
+        with self.database.write() as work:
+            head, end, leased = chain.end_of_talk(work, session, self.database.row_lock)
+            if leased:
+                self._refuse_others(work, head, Purpose.WRITE)
             said = log.name_tool(work, head.number, said)
-            log.write(work, head.number, said, log.end_of(work, head.number))
+            log.write(work, head.number, said, end)
             self._keep_shelved(said, messages)
             return head.tip
 
@@ -404,12 +407,16 @@ class Store:
         with self.database.write() as work:
             head = chain.head_of(work, session, self.database.row_lock)
             if needs:
-                leases.refuse_others(work, head.number, needs, owner=self.owner, now=self.database.now)
+                self._refuse_others(work, head, *needs)
             yield work, head
+
+    def _refuse_others(self, work: Work, head: Head, *needs: Purpose) -> None:
+        leases.refuse_others(work, head.number, needs, owner=self.owner, now=self.database.now)
 
     def _keep_shelved(self, said: Sequence[log.Prepared], messages: Messages) -> None:
         """Put back big texts that someone forgot, with the only other message that had them, while we waited."""
-        if not all(self.shelf.has(name) for message in said for name, size in message.blobs if size >= 0):
+        shelved = [name for message in said for name, size in message.blobs if size >= 0]
+        if shelved and not all(map(self.shelf.has, shelved)):
             log.prepare(messages, self.shelf)
 
     def _fetched(self, work: Look, seqs: Sequence[int]) -> list[Stored]:
