@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from clew.agent.tools import EXTRA_TOOLS, TOOLS, Risk, Tool, run_call
 from clew.agent.workspace import Workspace
+from clew.facts.messages import ToolCall
 from tests.agent import call, did, refused, result
 
 
@@ -138,3 +139,14 @@ def test_a_tool_of_another_room_may_have_choices_lists_and_fields_without_a_word
     assert said(action="add", names=["a"]) == '{"action": "add", "names": ["a"]}'
     assert "memory: action is 'burn'; it has to be one of: add, read." in said(action="burn")
     assert said() == "Error: memory needs the field 'action'."
+
+
+def test_a_missing_field_that_has_no_description_is_named(tmp_path: Path) -> None:
+    from clew.agent.memory import MEMORY_TOOL, Memory
+
+    memory = Memory(tmp_path)
+    tool = Tool(MEMORY_TOOL, Risk.READS, lambda arguments, _: memory.run(arguments))
+    made = ToolCall("c", "memory", "{}", {"id": "c"})
+    told = run_call(made, [tool], Workspace(tmp_path), lambda *_: None).text
+    assert "action" in told
+    assert "needs" in told
