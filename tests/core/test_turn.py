@@ -263,3 +263,10 @@ def test_switched_off_nothing_is_compacted_until_a_person_asks():
     asked = Script([])
     drive(make_room(Turn(long_session(), off, off.model.window)), asked.hands())
     assert "Continue" in kinds(asked)
+
+
+def test_what_the_provider_did_on_the_way_does_not_fill_the_window():
+    several = Reply(message("assistant", "x"), Usage(input=9_000, last_pass=1_500))
+    end = drive(turn(Session("s"), SAID, setup()), Script([several]).hands())
+    assert end.session.measured is not None
+    assert end.session.measured.prompt == 1_500
