@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from clew.agent.chat import Chat, Quit, Terms
-from clew.agent.commands import BY_NAME, COMMANDS
+from clew.agent.chat import Chat, Terms
+from clew.agent.commands import BY_NAME, COMMANDS, Quit
 from clew.agent.watching import Plain
 from clew.core.ports import Engine
 from clew.engines.compressor import Compressor

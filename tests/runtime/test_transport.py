@@ -24,7 +24,7 @@ from clew.runtime.http import Pool
 from clew.runtime.transport import hands
 from clew.wire.gather import gather
 from tests.runtime.servers import Visit, serving
-from tests.runtime.tiny import HELLO, KEY, ForgetfulReader, asynchronous, at, event, say_ok, stream_ok, transport
+from tests.runtime.tiny import HELLO, KEY, asynchronous, at, event, say_ok, stream_ok, transport
 
 
 async def failed(script: Any, *, stream: bool = False, **named: Any) -> Any:
@@ -289,29 +289,12 @@ async def test_a_stream_that_closes_politely_before_its_end_is_unavailable_too()
 
 
 @asynchronous
-async def test_a_reader_that_does_not_tell_its_end_is_believed_unless_the_connection_broke() -> None:
-    async def script(visit: Visit) -> None:
-        await visit.stream()
-        await visit.chunk(event(text="Hel"))
-        if len(server.visits) == 1:
-            await visit.end()
-        else:
-            visit.hang_up()
-
-    async with serving(script) as server, transport(reader=ForgetfulReader) as sending:
-        assert isinstance(await sending.call(HELLO, at(server)), Reply)
-        assert isinstance(await sending.call(HELLO, at(server)), Unavailable)
-
-
-@asynchronous
 async def test_an_empty_stream_is_unavailable() -> None:
     async def script(visit: Visit) -> None:
         await visit.stream()
         await visit.end()
 
     assert "after 0 pieces" in (await failed(script, stream=True)).why
-    async with serving(script) as server, transport(reader=ForgetfulReader) as sending:
-        assert isinstance(await sending.call(HELLO, at(server)), Unavailable)
 
 
 @asynchronous

@@ -36,21 +36,6 @@ class TinyReader:
         return [Ended("stop")] if "end" in told else [Said(told["text"])]
 
 
-class ForgetfulReader(TinyReader):
-    """Does not tell whether the stream came to its end."""
-
-    def __getattribute__(self, name: str) -> Any:
-        if name == "ended":
-            raise AttributeError(name)
-        return super().__getattribute__(name)
-
-    def __init__(self) -> None:
-        pass
-
-    def feed(self, event: Event) -> list[Piece]:
-        return [Said(json.loads(event.data)["text"])]
-
-
 def no_such(*_: Any) -> Any:
     raise NotImplementedError
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
-from clew.agent.commands import BY_NAME, Quit
+from clew.agent.commands import BY_NAME
 from clew.agent.permissions import BadPermissions
 from clew.core.state import ContextExhausted
 from clew.facts.messages import Message, ToolCall
@@ -112,6 +112,3 @@ class Chat:
 
     async def _run_tool(self, call: ToolCall) -> Message:
         return await asyncio.to_thread(self._terms.run_call, call)
-
-
-__all__ = ["Chat", "Quit", "Terms"]

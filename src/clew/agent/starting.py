@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 from threading import Event
 
-from clew.agent.chat import Chat, Quit, Terms
-from clew.agent.commands import told_spent
+from clew.agent.chat import Chat, Terms
+from clew.agent.commands import Quit, told_spent
 from clew.agent.filling import status
 from clew.agent.line import typing
 from clew.agent.memory import MEMORY_TOOL, Memory

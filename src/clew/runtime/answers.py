@@ -92,7 +92,7 @@ async def _pieces(answer: Answer, terms: Terms) -> AsyncGenerator[Piece, None]:
     chunk = b" "
     while chunk and not broken:
         try:
-            chunk = await arriving.more(LINGER if _has_ended(reader) else terms.idle)
+            chunk = await arriving.more(LINGER if reader.ended else terms.idle)
         except INTERRUPTIONS as error:
             broken = error
             continue
@@ -101,7 +101,7 @@ async def _pieces(answer: Answer, terms: Terms) -> AsyncGenerator[Piece, None]:
             if isinstance(piece, Broken):
                 return
             passed += 1
-    if not passed or not _has_ended(reader, unknown=broken is None):
+    if not passed or not reader.ended:
         yield Broken(_broken_off(answer, f"the stream broke off after {passed} pieces", broken))
 
 
@@ -140,11 +140,6 @@ def _told(reader: Reader, events: Iterable[Event]) -> Iterator[Piece]:
             yield from reader.feed(event)
         except ValueError as error:
             yield Broken(Unavailable(why=f"an event of the stream cannot be read: {error}"))
-
-
-def _has_ended(reader: Reader, *, unknown: bool = False) -> bool:
-    """Whether the model's last word is here; `unknown` when the reader does not tell."""
-    return bool(getattr(reader, "ended", unknown))
 
 
 def _broken_off(answer: Answer, what: str, broken: Exception | None) -> Failure:

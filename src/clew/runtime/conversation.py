@@ -208,9 +208,8 @@ class Conversation:
 
     async def _summarise(self, wish: Summarise) -> str | None:
         """The summariser's words; the main model's where it fails; None where both do, and rules write instead."""
-        prompt = Prompt("", (message("user", wish.prompt),), max_output=wish.budget * 2)
         for who in (self._summariser, self.who)[: 1 if self._summariser == self.who else 2]:
-            asked = Prompt(prompt.system, prompt.messages, max_output=prompt.max_output, model=who.model)
+            asked = Prompt("", (message("user", wish.prompt),), max_output=wish.budget * 2, model=who.model)
             until = time.monotonic() + SUMMARY_TIME
             answer = await call_patiently(self.works.transport, asked, who.endpoint, deadline=until, attempts=2)
             self._record(who, answer, "summary")
