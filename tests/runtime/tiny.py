@@ -40,7 +40,7 @@ def no_such(*_: Any) -> Any:
     raise NotImplementedError
 
 
-def tiny(reader: Callable[[], Any] = TinyReader) -> Dialect:
+def tiny() -> Dialect:
     return Dialect(
         name="tiny",
         path="/say",
@@ -48,7 +48,7 @@ def tiny(reader: Callable[[], Any] = TinyReader) -> Dialect:
         decode=no_such,
         encode_reply=no_such,
         decode_reply=decode_reply,
-        reader=reader,
+        reader=TinyReader,
         writer=no_such,
         encode_failure=no_such,
     )
@@ -77,8 +77,8 @@ def asynchronous(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     return run
 
 
-def transport(http: Pool | None = None, reader: Callable[[], Any] = TinyReader, **named: Any) -> Transport:
-    return Transport(http, dialects={"tiny": tiny(reader)}, **named)
+def transport(http: Pool | None = None, **named: Any) -> Transport:
+    return Transport(http, dialects={"tiny": tiny()}, **named)
 
 
 def at(server: Server, **named: Any) -> Endpoint:
