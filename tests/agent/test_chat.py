@@ -11,8 +11,8 @@ import pytest
 
 from clew.agent.chat import Chat, Terms
 from clew.agent.commands import BY_NAME, COMMANDS, Quit
+from clew.agent.memory import Memory
 from clew.agent.watching import Plain
-from clew.core.ports import Engine
 from clew.engines.compressor import Compressor
 from clew.facts.messages import Message, ToolCall, tool_result
 from clew.facts.model import Policy
@@ -20,6 +20,8 @@ from clew.runtime.conversation import Works
 from clew.runtime.endpoints import Endpoint
 from clew.runtime.models import bundled
 from clew.runtime.providers import Who
+from clew.runtime.scales import Scale
+from clew.runtime.seat import Seat
 from clew.runtime.transport import Transport
 from clew.store.address import open_store
 from clew.store.store import Store
@@ -37,21 +39,32 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def run(store: Store, talk: Callable[[Chat], Awaitable[Any]], replies: Any = None, **more: Any) -> Any:
+def run(
+    store: Store,
+    talk: Callable[[Chat], Awaitable[Any]],
+    replies: Any = None,
+    *,
+    memory: Path | None = None,
+    notes: list[str] | None = None,
+    **more: Any,
+) -> Any:
     """A chat with a model that says these things; what came of talking."""
-
-    def engine(policy: Policy, scale: Any) -> Engine:
-        return Compressor(policy, scale)
 
     def look(call: ToolCall) -> Message:
         return tool_result(call, "seen")
 
     async def live(simulator: ProviderSimulator) -> Any:
         async with Transport() as transport:
-            works = Works(store, transport, bundled(), engine, policy=Policy(protect_last_n=2))
+            works = Works(store, transport, bundled(), policy=Policy(protect_last_n=2))
             who = Who("claude-sonnet-4-5", Endpoint("s", simulator.url, "anthropic", provider="anthropic"))
-            terms = Terms(works, who, who, lambda: "Be brief.", [TOOL], look, **more)
-            return await talk(Chat(terms, Plain(lambda text: None, lambda text: None)))
+            seat = Seat(Compressor(works.policy, Scale()))
+            terms = Terms(works, who, who, seat, lambda: "Be brief.", [TOOL], look, Memory(memory), **more)
+            chat = Chat(terms, Plain(lambda text: None, [].append if notes is None else notes.append))
+            await chat.open(None)
+            try:
+                return await talk(chat)
+            finally:
+                await chat.close()
 
     with ProviderSimulator(replies=replies) as simulator:
         return asyncio.run(live(simulator))
@@ -151,8 +164,10 @@ def test_compress_tells_what_it_freed_and_search_finds_what_left(store: Store) -
             await chat.obey(f"marker{n} " + "a word " * 300)
         return await chat.obey("/compress the marker"), await chat.obey("/search marker3")
 
-    told, found = run(store, talk, context_length=16_000)
-    assert "→" in told
+    notes: list[str] = []
+    told, found = run(store, talk, context_length=16_000, notes=notes)
+    assert told == ""
+    assert any("compacted" in note and "→" in note for note in notes)
     assert "marker3" in found
 
 
@@ -173,4 +188,5 @@ def test_a_turn_that_is_stopped_keeps_what_was_said_and_the_next_one_works(store
         await chat.obey("Again.")
         return [said.text for said in chat.conversation.session.messages]
 
-    assert run(store, talk, [Stall(20.0), "late", "Now."])[:2] == ["Wait for it.", "Again."]
+    heard = run(store, talk, [Stall(20.0), "late", "Now."])
+    assert heard == ["Wait for it.", "You said: Wait\n[stopped here by the user]", "Again.", "late"]

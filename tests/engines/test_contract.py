@@ -7,12 +7,6 @@ import json
 import pytest
 
 from clew import ContextCompressor, ContextEngine
-from clew.engines.plugin import Hosted
-from clew.facts.budget import share_out
-from clew.facts.messages import read_messages
-from clew.facts.model import Policy, Window
-from clew.runtime.drive import drive
-from clew.runtime.scales import Scale
 from clew.testing import check_engine
 
 
@@ -88,13 +82,3 @@ def test_a_broken_engine_is_named_with_what_is_broken(broken, says):
     engine = type("Broken", (LCMEngine,), {"compress": broken})
     with pytest.raises(AssertionError, match=says):
         check_engine(lambda: engine(context_length=64_000))
-
-
-def test_a_hosted_engine_is_made_legal_and_never_taken_when_larger():
-    budget = share_out(Window(16_000), Policy())
-    history = read_messages([{"role": "user", "content": f"message {n} " + "word " * 50} for n in range(20)])
-    orphan = {"role": "tool", "tool_call_id": "x", "content": "lost"}
-    shorter = Hosted(lambda messages, focus: [*messages[-2:], orphan], Scale())
-    assert drive(shorter.make_room(history, budget), {}).messages == history[-2:]
-    larger = Hosted(lambda messages, focus: messages * 2, Scale())
-    assert not drive(larger.make_room(history, budget), {}).progress

@@ -10,9 +10,7 @@ from typing import Any
 
 import pytest
 
-from clew.core.ports import Engine
 from clew.core.state import ContextExhausted
-from clew.engines.compressor import Compressor
 from clew.facts.messages import Message, ToolCall, tool_result
 from clew.facts.model import Policy
 from clew.facts.pieces import Piece, Said
@@ -58,10 +56,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-def engine(policy: Policy, scale: Any) -> Engine:
-    return Compressor(policy, scale, has_summariser=True)
-
-
 async def look(call: ToolCall) -> Message:
     return tool_result(call, f"{call.id}: " + "a line of output\n" * 60)
 
@@ -72,7 +66,7 @@ def talk(simulator: ProviderSimulator, store: Store, session: str, said: list[st
 
     async def live() -> str:
         async with Transport() as transport:
-            works = Works(store, transport, bundled(), engine, policy=Policy(protect_last_n=4))
+            works = Works(store, transport, bundled(), policy=Policy(protect_last_n=4))
             who = Who("claude-sonnet-4-5", Endpoint("simulated", simulator.url, "anthropic", provider="anthropic"))
             tools: dict[str, Any] = {"tools": [TOOL], "run_tool": look}
             conversation = Conversation(works, session, who, heard, **{**tools, **more})
@@ -170,7 +164,7 @@ def test_a_person_can_ask_for_room_with_a_focus(store: Store) -> None:
 
         async def compress() -> str:
             async with Transport() as transport:
-                works = Works(store, transport, bundled(), engine, policy=Policy(protect_last_n=2))
+                works = Works(store, transport, bundled(), policy=Policy(protect_last_n=2))
                 who = Who("claude-sonnet-4-5", Endpoint("s", simulator.url, "anthropic", provider="anthropic"))
                 conversation = Conversation(works, session, who, Heard(), tools=[TOOL], context_length=16_000)
                 await conversation.compress("the parser")

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from clew.agent.filling import drawn, filling
-from clew.core.state import Turn
+from clew.agent.memory import FILES, Memory
+from clew.agent.watching import short
+from clew.core.ports import Setup
+from clew.facts.budget import share_out
+from clew.facts.messages import message
+from clew.facts.session import Outlook, Session
 from clew.facts.usage import Usage
 from clew.runtime.conversation import Conversation
 from clew.runtime.recall import search
 from clew.store.ledger import Spent
 from clew.store.store import Store
+
+PREVIEW = "--preview"
 
 
 class Chat(Protocol):
@@ -24,11 +32,22 @@ class Chat(Protocol):
     @property
     def store(self) -> Store: ...
 
-    def open(self, session: str | None) -> None:
-        """Go on in that session; None begins a new conversation."""
+    @property
+    def memory(self) -> Memory: ...
+
+    async def renew(self) -> None:
+        """A new conversation."""
         ...
 
-    def talk_to(self, model: str) -> None:
+    async def resume(self, session: str) -> None:
+        """Go on with another conversation."""
+        ...
+
+    async def move(self, session: str, why: str) -> None:
+        """Go on in a session that comes out of this one."""
+        ...
+
+    async def talk_to(self, model: str) -> None:
         """Go on with another model."""
         ...
 
@@ -46,31 +65,66 @@ class Quit(Exception):
 
 
 async def new(chat: Chat, _: str) -> str:
-    chat.open(None)
+    await chat.renew()
     return "a new conversation; the old one stays in /sessions"
 
 
 async def compress(chat: Chat, focus: str) -> str:
+    if focus == PREVIEW:
+        return previewed(chat.conversation.outlook(), chat.conversation.session)
     before = chat.conversation.session
     now = await chat.conversation.compress(focus or None)
-    return compacted(before.counted, now)
+    return "" if now.session.id != before.id else "nothing was compacted"
+
+
+async def pin(chat: Chat, words: str) -> str:
+    here = chat.conversation
+    if words:
+        newest = words
+    else:
+        said = next((each for each in reversed(here.session.messages) if each.role == "assistant" and each.text), None)
+        newest = said.text if said else ""
+    if not newest:
+        return "nothing to pin yet; /pin TEXT pins a text, /pin alone the newest answer"
+    most = pin_limit(here.setup)
+    weight = sum(here.setup.count(message("user", text)) for text in (*here.session.pins, newest))
+    if weight > most:
+        return (
+            f"pins may weigh {most:,} tokens in this window, and with this one they would weigh {weight:,}; /unpin one"
+        )
+    here.pin(*here.session.pins, newest)
+    return f"pinned: it stays in the window, word for word ({len(here.session.pins)} by now; /pins lists them)"
+
+
+async def pins(chat: Chat, _: str) -> str:
+    pinned = chat.conversation.session.pins
+    return "\n".join(f"{number}. {short(text)}" for number, text in enumerate(pinned, 1)) or "nothing is pinned"
+
+
+async def unpin(chat: Chat, number: str) -> str:
+    pinned = list(chat.conversation.session.pins)
+    if not number.isdigit() or not 1 <= int(number) <= len(pinned):
+        return f"/unpin takes a number from 1 to {len(pinned)}; /pins lists them" if pinned else "nothing is pinned"
+    gone = pinned.pop(int(number) - 1)
+    chat.conversation.pin(*pinned)
+    return f"unpinned: {short(gone)}"
 
 
 async def undo(chat: Chat, turns: str) -> str:
     count = int(turns) if turns.isdigit() else 1
     session, taken = chat.store.undo(chat.conversation.session.id, turns=count)
-    chat.open(session)
+    await chat.move(session, "undo")
     return f"took back {len(taken)} messages; they stay in the store"
 
 
 async def branch(chat: Chat, title: str) -> str:
-    chat.open(chat.store.branch(chat.conversation.session.id, title=title))
+    await chat.move(chat.store.branch(chat.conversation.session.id, title=title), "branch")
     return f"a branch of it: {chat.conversation.session.id}; the other goes on as it was"
 
 
 async def model(chat: Chat, name: str) -> str:
     if name:
-        chat.talk_to(name)
+        await chat.talk_to(name)
     setup = chat.conversation.setup
     return f"{setup.model.name} with a window of {setup.model.window.size:,} tokens"
 
@@ -78,6 +132,14 @@ async def model(chat: Chat, name: str) -> str:
 async def tools(chat: Chat, _: str) -> str:
     told = [tool["function"] for tool in chat.conversation.setup.tools]
     return "\n".join(f"{each['name']:<14} {each['description'].splitlines()[0]}" for each in told)
+
+
+async def memory(chat: Chat, _: str) -> str:
+    told = []
+    for file in FILES:
+        entries = [f"- {short(entry)}" for entry in chat.memory.entries(file)]
+        told.append("\n".join([f"{file}: {len(entries)} entries", *entries]))
+    return "\n".join([*told, f"they lie in {chat.memory.folder}; the model writes them, and so may you"])
 
 
 async def context(chat: Chat, _: str) -> str:
@@ -106,7 +168,7 @@ async def usage(chat: Chat, _: str) -> str:
 
 def _spent(chat: Chat) -> Spent | None:
     conversation = chat.store.conversation(chat.conversation.session.id).id
-    return next(iter(chat.store.spent(conversation=conversation)), None)
+    return next(iter(chat.store.spent(conversation=conversation, family=True)), None)
 
 
 async def sessions(chat: Chat, _: str) -> str:
@@ -119,7 +181,7 @@ async def resume(chat: Chat, words: str) -> str:
     found = chat.store.find(named) if named else []
     if len(found) != 1:
         return f"{len(found) or 'no'} conversations begin with {named!r}; /sessions lists them"
-    chat.open(chat.store.get_compression_tip(found[0]))
+    await chat.resume(chat.store.get_compression_tip(found[0]))
     return f"going on with {found[0]}: {len(chat.conversation.session.entries):,} messages in the window"
 
 
@@ -139,12 +201,16 @@ async def help_(_chat: Chat, _: str) -> str:
 
 COMMANDS = (
     Command("new", "begin a new conversation", new),
-    Command("compress", "make room now; what you write behind it is kept in detail", compress),
+    Command("compress", "make room now, in detail for what you write behind it; --preview only looks", compress),
+    Command("pin", "keep a text, or the newest answer, in the window for good", pin),
+    Command("pins", "what is pinned", pins),
+    Command("unpin", "let number N go", unpin),
     Command("undo", "take back your last turn, or the last N", undo),
     Command("branch", "try something else from here; the other goes on as it was", branch),
     Command("context", "what fills the window", context),
     Command("model", "the model, or another one from now on", model),
     Command("tools", "what the model can do", tools),
+    Command("memory", "what the model wrote down to last", memory),
     Command("usage", "what this conversation took", usage),
     Command("cache", "how much of it the provider had cached", cache),
     Command("insights", "what all of them took, by model, in the last N days", insights),
@@ -159,9 +225,29 @@ BY_NAME = {command.name: command for command in COMMANDS}
 BY_NAME |= {other: BY_NAME[name] for other, name in ALSO.items()}
 
 
-def compacted(before: int, now: Turn) -> str:
-    after = now.session.counted
-    return f"{before:,} → {after:,} tokens" if after < before else "nothing to compact: everything there is protected"
+def previewed(would: Outlook | None, session: Session) -> str:
+    """What would leave, and what that saves."""
+    if would is None:
+        return "this engine does not say beforehand what it would do"
+    if not would.leaving:
+        return "nothing would leave: all there is stands in the protected head and tail"
+    gone = [session.messages[place] for place in would.leaving]
+    kinds = Counter(
+        "results" if said.is_result else "answers" if said.role == "assistant" else "yours" for said in gone
+    )
+    told = ", ".join(f"{count:,} {kind}" for kind, count in kinds.most_common())
+    newest = next((said for said in reversed(gone) if said.text.strip()), gone[-1])
+    return (
+        f"{len(gone):,} messages would leave ({told}), {would.kept:,} stay\n"
+        f"{would.tokens_before:,} → at most {would.tokens_after:,} tokens\n"
+        f"from: {short(gone[0].text)}\n  to: {short(newest.text)}"
+    )
+
+
+def pin_limit(setup: Setup) -> int:
+    """Tokens that all pins together may weigh: a tenth of what a conversation may."""
+    fixed = {"system": setup.system_tokens, "tools": setup.tools_tokens}
+    return share_out(setup.model.window, setup.policy, **fixed).room // 10
 
 
 def told_spent(spent: Spent | None) -> str:

@@ -26,11 +26,11 @@ class Plain:
             self._say(piece.text)
 
     def calling(self, call: ToolCall) -> None:
-        self._note(f"⚙ {call.name} {_short(call.arguments)}")
+        self._note(f"⚙ {call.name} {short(call.arguments)}")
 
     def called(self, call: ToolCall, result: Message, seconds: float) -> None:  # noqa: ARG002 it was named before
         sign = "✗" if result.raw.get("is_error") else "✓"
-        self._note(f"{sign} {seconds:.1f} s  {_short(result.text)}")
+        self._note(f"{sign} {seconds:.1f} s  {short(result.text)}")
 
     def told(self, text: str) -> None:
         self._note(f"· {text}")
@@ -63,6 +63,7 @@ class Events:
         self._put(json.dumps({"event": kind, **fields}, ensure_ascii=False))
 
 
-def _short(text: str) -> str:
+def short(text: str, most: int = SHOWN) -> str:
+    """As one line, of at most so many characters."""
     line = " ".join(text.split())
-    return line if len(line) <= SHOWN else line[: SHOWN - 1] + "…"
+    return line if len(line) <= most else line[: most - 1] + "…"

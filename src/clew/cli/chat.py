@@ -28,7 +28,7 @@ def chat(
     """
     import asyncio
 
-    from clew.agent import starting
+    from clew.agent.talking import talk
     from clew.cli.stores import opened
     from clew.runtime.endpoints import BadEndpoint
     from clew.runtime.settings import BadSettings
@@ -38,9 +38,7 @@ def chat(
     with opened(store_url, make=True) as store:
         try:
             done = asyncio.run(
-                starting.start(
-                    store, said=_said(words), resume=_session(store, resume), model=model, yes=yes, events=as_json
-                )
+                talk(store, said=_said(words), resume=_session(store, resume), model=model, yes=yes, events=as_json)
             )
         except (BadSettings, BadEndpoint) as wrong:
             raise Failed(str(wrong)) from None

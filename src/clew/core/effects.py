@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from clew.facts.budget import Budget
 from clew.facts.exchange import Failure, Prompt, Reply
 from clew.facts.messages import Message, ToolCall
 from clew.facts.model import Model
-from clew.facts.session import Compaction, Session
+from clew.facts.session import Compaction, Opened, Prepared, Session
 
 Answer = TypeVar("Answer")
 
@@ -56,11 +57,40 @@ class Append(Effect[None]):
 
 
 @dataclass(frozen=True, slots=True)
-class Continue(Effect[str]):
-    """End the session with reason `compression` and open its child, in one transaction. Answer: the child's id."""
+class Continue(Effect[Opened]):
+    """End the session with reason `compression` and open its child, in one transaction."""
 
     session: Session
     compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class Prepare(Effect[Prepared | None]):
+    """Have a compaction worked out beside the conversation. None: not yet."""
+
+    session: Session
+    budget: Budget
+    due: bool
+    """Whether it is taken when it is there."""
+    wait: bool
+    """Whether nothing goes on without it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Consult(Effect[Any]):
+    """Ask someone who is not of clew, a plug-in or a hook. The answer is theirs, or `Silent` with the reason."""
+
+    whom: str
+    question: Callable[[], Any]
+    limit: float
+    """Seconds it may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """Whoever was consulted failed, or took too long."""
+
+    why: str
 
 
 @dataclass(frozen=True, slots=True)

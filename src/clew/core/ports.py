@@ -10,13 +10,16 @@ from clew.core.effects import Effect
 from clew.facts.budget import Budget
 from clew.facts.messages import Message
 from clew.facts.model import Model, Policy, ResultLimits
-from clew.facts.session import Compaction
+from clew.facts.session import Compaction, Outlook, Session
 
 Count: TypeAlias = Callable[[str], int]
 """Text → tokens."""
 
 Asking: TypeAlias = Generator[Effect[Any], Any, Compaction]
 """A compaction under way: it asks for what it needs, such as a summary, and ends in its result."""
+
+
+Deciding: TypeAlias = Generator[Effect[Any], Any, bool]
 
 
 class Scale(Protocol):
@@ -34,7 +37,19 @@ class Scale(Protocol):
 class Engine(Protocol):
     """A strategy for making room."""
 
-    def make_room(self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None) -> Asking: ...
+    def is_due(self, session: Session, weight: int, budget: Budget) -> Deciding:
+        """Whether a prompt of that weight should be compacted before it is sent."""
+        ...
+
+    def make_room(
+        self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None, pinned: tuple[str, ...] = ()
+    ) -> Asking:
+        """The messages to go on with. `pinned` texts stay in them, word for word."""
+        ...
+
+    def outlook(self, messages: tuple[Message, ...], budget: Budget) -> Outlook | None:
+        """What `make_room` would do; None when it cannot tell beforehand."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,5 +65,7 @@ class Setup:
     system_tokens: int = 0
     policy: Policy = field(default_factory=Policy)
     limits: ResultLimits = field(default_factory=ResultLimits)
+    ahead: bool = False
+    """Whether summaries may be prepared beside the conversation, so that it need not wait for them."""
     larger: Model | None = None
     """A model with a larger window, asked when compaction alone cannot help."""

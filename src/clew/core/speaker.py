@@ -11,6 +11,8 @@ HANDOFF_OPENING = "[CONTEXT COMPACTION"
 """How every compaction summary begins, ours and those of agents that share the format."""
 HANDOFF_READ = "[Handoff read; continuing with the user's latest message.]"
 """Stands between a summary and a user message where strict chat templates want the roles to alternate."""
+PINNED_OPENING = "[PINNED BY THE USER"
+"""Opens what a person wants in the window for good."""
 HISTORY_STARTS_LATER = "[The beginning of this conversation is not part of it any more.]"
 """Opens a history that would otherwise begin with the assistant, which providers refuse."""
 
@@ -21,7 +23,7 @@ _HOST = re.compile(
         <(?:system-reminder|task-notification|local-command-[a-z]+|command-(?:name|message|args)|bash-(?:input|std[a-z]+)
            |environment_context|user_instructions|permissions|turn_aborted|subagent_notification|user-prompt-submit-hook
            |session-start-hook|hook|skill|ide_[a-z_]+|budget|persisted-output)\b
-      | \[(?:CONTEXT\ COMPACTION|Request\ interrupted|SYSTEM|System\ note|Handoff\ read
+      | \[(?:CONTEXT\ COMPACTION|PINNED\ BY\ THE\ USER|Request\ interrupted|SYSTEM|System\ note|Handoff\ read
            |The\ beginning\ of\ this|Your\ active\ task\ list)
       | \#\ AGENTS\.md\ instructions
       | Caveat:\ The\ messages\ below\ were\ generated
@@ -61,7 +63,11 @@ def is_handoff(message: Message) -> bool:
 
 def is_clews_own(message: Message) -> bool:
     """Whether clew wrote the message: such rows are made anew at each compaction and never pile up."""
-    return message.text[:1] == "[" and (is_handoff(message) or message.text in (HANDOFF_READ, HISTORY_STARTS_LATER))
+    return message.text[:1] == "[" and (
+        is_handoff(message)
+        or message.text in (HANDOFF_READ, HISTORY_STARTS_LATER)
+        or (message.text.startswith(PINNED_OPENING) and not message.is_result)
+    )
 
 
 def newest_said_by_person(messages: tuple[Message, ...]) -> int | None:

@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from clew.core.assemble import assemble
-from clew.core.effects import Append, CallModel, Continue, RunTools, Tell, ask
+from clew.core.effects import Append, CallModel, RunTools, Tell, ask
 from clew.core.mend import mend
 from clew.core.ports import Setup
 from clew.core.recover import Tried
 from clew.core.results import cap_turn
-from clew.core.state import Story, Turn, exhausted
+from clew.core.room import look_ahead, make_room
+from clew.core.state import Story, Turn
 from clew.core.weigh import Weight, calibrate, was_cut, weigh
 from clew.facts.exchange import Reply
 from clew.facts.messages import Message
-from clew.facts.session import Compaction, Measured, Origin, Session
+from clew.facts.session import Measured, Session
 
 
 def turn(session: Session, said: Sequence[Message], setup: Setup, *, before: Turn | None = None) -> Story[Turn]:
@@ -51,12 +52,15 @@ def step(now: Turn) -> Story[tuple[Turn, Reply]]:
 
 def fit(now: Turn) -> Story[Turn]:
     """The one gate that every call passes: compact when the window is too full for it."""
-    if not now.setup.policy.enabled:
-        return now
-    weight = weigh(now.session, now.setup, now.factor)
-    if now.overflowed or (weight.tokens >= now.budget.trigger and not is_too_soon(now, weight)):
+    if now.overflowed:
         return (yield from make_room(replace(now, overflowed=False)))
-    return now
+    weight = weigh(now.session, now.setup, now.factor)
+    due = yield from now.setup.engine.is_due(now.session, weight.tokens, now.budget)
+    if not now.setup.policy.enabled or is_too_soon(now, weight):
+        return now
+    if now.setup.ahead:
+        return (yield from look_ahead(now, weight, due=due))
+    return (yield from make_room(now)) if due else now
 
 
 def is_too_soon(now: Turn, weight: Weight) -> bool:
@@ -66,41 +70,6 @@ def is_too_soon(now: Turn, weight: Weight) -> bool:
     if settled_at is None or now.session.counted - settled_at >= now.budget.tail:
         return False
     return not weight.observed or now.session.fruitless >= 2
-
-
-def make_room(now: Turn, *, focus: str | None = None) -> Story[Turn]:
-    """End this session and go on in its child, which opens with the summary and what was kept."""
-    if now.tried.compactions >= now.setup.policy.max_compactions:
-        raise exhausted(now, f"still full after {now.tried.compactions} compactions of one call")
-    done = yield from now.setup.engine.make_room(now.session.messages, now.budget.counted_in(now.factor), focus=focus)
-    for note in done.notes:
-        yield from ask(Tell(note))
-    now = replace(now, tried=replace(now.tried, compactions=now.tried.compactions + 1))
-    if not done.progress:
-        yield from ask(Tell("nothing more can leave the window; /new starts fresh, a larger window takes it all"))
-        stuck = replace(now.session, fruitless=now.session.fruitless + 1, settled_at=now.session.counted)
-        return replace(now, session=stuck)
-    child_id = yield from ask(Continue(now.session, done))
-    child = opened(now.session, child_id, done, now.setup)
-    if child.compactions >= 2:
-        yield from ask(Tell(f"compacted {child.compactions} times; details may blur, /new starts fresh"))
-    return replace(now, session=child)
-
-
-def opened(parent: Session, child_id: str, done: Compaction, setup: Setup) -> Session:
-    """The session that goes on after a compaction."""
-    helped = done.freed >= setup.policy.min_progress * done.tokens_before
-    child = Session(
-        id=child_id,
-        system=parent.system + done.system_note,
-        origin=Origin.COMPRESSION,
-        parent=parent.id,
-        compactions=parent.compactions + 1,
-        fruitless=0 if helped else parent.fruitless + 1,
-    )
-    for said in done.messages:
-        child = child.add(said, setup.count(said))
-    return replace(child, settled_at=child.counted)
 
 
 def record(now: Turn, reply: Reply) -> Story[Turn]:

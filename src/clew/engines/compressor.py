@@ -10,7 +10,7 @@ from typing import Any
 
 from clew.core.effects import Effect, Summarise, ask
 from clew.core.pairs import Exchange, repair
-from clew.core.ports import Asking, Scale
+from clew.core.ports import Asking, Deciding, Scale
 from clew.core.redact import redact
 from clew.core.speaker import HANDOFF_READ, Speaker, is_clews_own, speaker
 from clew.engines.actions import read_actions
@@ -26,7 +26,7 @@ from clew.engines.verify import verify
 from clew.facts.budget import Budget
 from clew.facts.messages import Message, message
 from clew.facts.model import Policy
-from clew.facts.session import Compaction
+from clew.facts.session import Compaction, Outlook, Session
 
 TOO_LONG = 1.25
 """A summary of more than this many times its budget is not one; rules write a shorter."""
@@ -42,15 +42,27 @@ class Compressor:
     summariser_window: int | None = None
     """Tokens its prompt may have; None: as many as the window that is being compacted."""
 
-    def make_room(self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None) -> Asking:
+    def is_due(self, session: Session, weight: int, budget: Budget) -> Deciding:  # noqa: ARG002 its weight is enough
+        yield from ()
+        return weight >= budget.trigger
+
+    def outlook(self, messages: tuple[Message, ...], budget: Budget) -> Outlook:
+        where = plan(messages, budget, self.policy, self.scale)
+        before, leaving = self.scale.messages(messages), self._leaving(where)
+        after = before - leaving + budget.summary_for(leaving, self.scale.text(where.previous)) if leaving else before
+        return Outlook(len(messages) - len(where.middle), where.middle, before, min(after, before))
+
+    def make_room(
+        self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None, pinned: tuple[str, ...] = ()
+    ) -> Asking:
         """Plan, have the middle summed up, put the parts together. Never larger than before, legal on every way out."""
         where = plan(messages, budget, self.policy, self.scale)
         if not where.middle and not where.shortened:
             return self._unchanged(messages, "everything there is stands in the protected head and tail")
-        leaving = self.scale.messages(messages[place] for place in where.middle)
+        leaving = self._leaving(where)
         tokens = budget.summary_for(leaving, self.scale.text(where.previous))
         summary, note = yield from self._sum_up(where, tokens, budget, redact(focus) if focus else None)
-        made = assemble(where, wrap(summary, note=note))
+        made = assemble(where, wrap(summary, note=note, pinned=_gone(pinned, where)))
         before = leaving + self.scale.messages(messages[place] for place in _others(where))
         after = self.scale.messages(made)
         if after > before * (1 - self.policy.min_progress):
@@ -66,6 +78,9 @@ class Compressor:
             shortened=tuple(where.shortened),
             notes=(note,) if note else (),
         )
+
+    def _leaving(self, where: Plan) -> int:
+        return self.scale.messages(where.messages[place] for place in where.middle)
 
     def _unchanged(self, messages: tuple[Message, ...], why: str) -> Compaction:
         weight = self.scale.messages(messages)
@@ -119,6 +134,12 @@ def assemble(where: Plan, handoff: str) -> tuple[Message, ...]:
     role = "assistant" if before not in ("", "assistant") and after == "user" else "user"
     bridge = [message("assistant", HANDOFF_READ)] if role == after == "user" else []
     return repair([*system, *head, message(role, handoff), *bridge, *following])
+
+
+def _gone(pinned: tuple[str, ...], where: Plan) -> list[str]:
+    """Those pinned texts that no message says any more once the middle has left."""
+    kept = where.kept((*where.system, *where.head, *_one(where.newest_request), *where.tail))
+    return [text for text in pinned if not any(text in said.text for said in kept)]
 
 
 def _opening_request(where: Plan) -> tuple[str, ...]:

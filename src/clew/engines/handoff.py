@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from clew.core.speaker import HANDOFF_OPENING
+from clew.core.speaker import HANDOFF_OPENING, PINNED_OPENING
 
 SECTIONS = (
     "Active Task",
@@ -25,6 +25,8 @@ SECTIONS = (
 
 OPENING = f"{HANDOFF_OPENING} — REFERENCE ONLY]"
 CLOSING = "[END OF COMPACTED CONTEXT — the conversation goes on below]"
+
+PINNED = f"{PINNED_OPENING} — kept word for word and still in force]"
 
 GUIDANCE = (
     "The earlier part of this conversation was moved out of the window; what follows is its record. "
@@ -110,15 +112,21 @@ def _focus(focus: str | None) -> str:
     )
 
 
-def wrap(summary: str, *, note: str = "") -> str:
-    """The summary as it stands in the conversation."""
+def wrap(summary: str, *, note: str = "", pinned: Sequence[str] = ()) -> str:
+    """The summary as it stands in the conversation; behind it what a person pinned, word for word."""
     noted = f" {note}" if note else ""
-    return f"{OPENING} {GUIDANCE}{noted}\n\n{summary.strip()}\n\n{CLOSING}"
+    pins = f"{pinned_block(pinned)}\n\n" if pinned else ""
+    return f"{OPENING} {GUIDANCE}{noted}\n\n{summary.strip()}\n\n{pins}{CLOSING}"
+
+
+def pinned_block(pinned: Sequence[str]) -> str:
+    return "\n\n".join((PINNED, *pinned))
 
 
 def unwrap(text: str) -> str:
     """The summary inside a handoff message, ours or one in the same form without a closing line."""
     body = text[: text.rindex(CLOSING)] if CLOSING in text else text
+    body = body[: body.rindex(PINNED)] if PINNED in body else body
     first = re.search(r"^## ", body, re.MULTILINE)
     return body[first.start() :].strip() if first else body.partition("\n")[2].strip()
 

@@ -1,18 +1,10 @@
-"""The class a context engine subclasses, and how one is hosted where the core expects its own kind of engine."""
+"""The class a context engine subclasses."""
 
 from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
-
-from clew.core.pairs import repair
-from clew.core.ports import Asking, Scale
-from clew.facts.budget import Budget
-from clew.facts.messages import Message, read_messages
-from clew.facts.session import Compaction
 
 
 class ContextEngine(ABC):
@@ -38,6 +30,9 @@ class ContextEngine(ABC):
     compression_count: int = 0
     """How often `compress` has made room."""
     threshold_percent: float = 0.50
+    works_ahead: bool = False
+    """True: `compress` may run beside the conversation, on a copy, while that goes on; what is said meanwhile comes
+    behind what it returns."""
 
     def __init__(self, context_length: int = 0) -> None:
         if context_length:
@@ -107,19 +102,3 @@ class ContextEngine(ABC):
             "usage_percent": min(100.0, 100 * used / self.context_length) if self.context_length else 0.0,
             "compression_count": self.compression_count,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class Hosted:
-    """A `ContextEngine` in the place of the core's own: what it returns is made legal, and never taken when larger."""
-
-    compress: Callable[[list[dict[str, Any]], str | None], list[dict[str, Any]]]
-    scale: Scale
-
-    def make_room(self, messages: tuple[Message, ...], budget: Budget, *, focus: str | None = None) -> Asking:  # noqa: ARG002
-        yield from ()  # no wish: a plug-in does its own asking
-        made = repair(read_messages(self.compress([said.to_dict() for said in messages], focus)))
-        before, after = self.scale.messages(messages), self.scale.messages(made)
-        if after >= before:
-            return Compaction(messages, tokens_before=before, tokens_after=before)
-        return Compaction(made, tokens_before=before, tokens_after=after)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from clew.facts.model import SMALLEST_WINDOW, Policy, Unsatisfiable, Window, refuse_outside
 
@@ -27,13 +27,20 @@ class Budget:
 
     window: int
     trigger: int
-    """A prompt this heavy is compacted before it is sent."""
+    """A prompt this heavy is due to be compacted."""
+    hard: int
+    """A prompt this heavy is not sent before room was made, however long that takes."""
     fixed: int
     """System prompt and tool schemas: sent every time, never compacted."""
     tail: int
     """The newest messages, kept word for word."""
     summary: int
     """The most a summary may weigh."""
+
+    @property
+    def soft(self) -> int:
+        """From here on a summary may be prepared, so that it is there when it is due."""
+        return self.trigger * 4 // 5
 
     @property
     def room(self) -> int:
@@ -57,8 +64,12 @@ class Budget:
 
     def counted_in(self, factor: float) -> Budget:
         """The same budget in tokens of which a provider makes `factor` each."""
-        sizes = (self.window, self.trigger, self.fixed, self.tail, self.summary)
+        sizes = (self.window, self.trigger, self.hard, self.fixed, self.tail, self.summary)
         return Budget(*(int(size / factor) for size in sizes))
+
+    def holding(self, pinned: int) -> Budget:
+        """The same budget with so many tokens of the conversation that may not leave."""
+        return replace(self, fixed=self.fixed + pinned)
 
     def summary_for(self, content: int, previous: int = 0) -> int:
         """The summary's share for `content` tokens: a fifth of them, on top of the summary that stood before; neither
@@ -70,7 +81,8 @@ def share_out(window: Window, policy: Policy, *, system: int = 0, tools: int = 0
     """The budget of a window under a policy. Refuses, with the reason, what could never settle."""
     refuse_outside("context_length", window.size, SMALLEST_WINDOW, 100_000_000)
     refuse_outside("reserved output", window.reserved_output, 0, window.size - SMALLEST_WINDOW // 2)
-    trigger = int(min(window.size * policy.threshold, window.usable * SAFE_SHARE))
+    hard = int(window.usable * SAFE_SHARE)
+    trigger = min(int(window.size * policy.threshold), hard)
     fixed = system + tools
     room = trigger - fixed
     if room < LEAST_ROOM:
@@ -82,6 +94,7 @@ def share_out(window: Window, policy: Policy, *, system: int = 0, tools: int = 0
     return Budget(
         window=window.size,
         trigger=trigger,
+        hard=hard,
         fixed=fixed,
         tail=min(int(trigger * policy.target_ratio), room // 2),
         summary=min(largest_summary(window.size), room * 18 // 100),

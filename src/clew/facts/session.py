@@ -29,6 +29,12 @@ class Thread(Generic[T]):
         longer._items, longer._length = items, self._length + 1
         return longer
 
+    def first(self, length: int) -> Thread[T]:
+        """How it was when it had that many."""
+        shorter: Thread[T] = Thread.__new__(Thread)
+        shorter._items, shorter._length = self._items, min(length, self._length)
+        return shorter
+
     def __len__(self) -> int:
         return self._length
 
@@ -107,6 +113,8 @@ class Session:
     """Compactions in a row that freed too little."""
     settled_at: int | None = None
     """What was counted when room was last made, or tried for. None: never."""
+    pins: tuple[str, ...] = ()
+    """Texts that a person wants in the window for good, word for word."""
 
     def add(self, message: Message, tokens: int) -> Session:
         upto = (self.entries[-1].upto if len(self.entries) else 0) + tokens
@@ -152,3 +160,34 @@ class Compaction:
     @property
     def progress(self) -> bool:
         return self.freed > 0
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The session in which a conversation goes on after a compaction."""
+
+    id: str
+    system: str
+    """Its system prompt: memory may have been written since the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A compaction worked out beside the conversation, while that went on."""
+
+    session: Session
+    """As it was then."""
+    compaction: Compaction
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """What a compaction would do."""
+
+    kept: int
+    """Messages."""
+    leaving: tuple[int, ...]
+    """Places of those that a summary would stand for."""
+    tokens_before: int
+    tokens_after: int
+    """At most, with the longest summary allowed."""

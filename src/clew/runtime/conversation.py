@@ -2,40 +2,44 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
 from clew.core.cache import is_cached, place_cache_points
-from clew.core.effects import CallModel, Effect, RunTools, Summarise, Tell
-from clew.core.ports import Engine, Setup
+from clew.core.effects import CallModel, Consult, Continue, Effect, Prepare, RunTools, Summarise, Tell
+from clew.core.ports import Setup
+from clew.core.room import compacted, make_room
 from clew.core.state import Turn
-from clew.core.turn import make_room, turn
+from clew.core.turn import turn
+from clew.engines.compressor import Compressor
 from clew.facts.exchange import Failure, Prompt, Reply
 from clew.facts.messages import Message, ToolCall, message, tool_result
 from clew.facts.model import Model, Policy, ResultLimits
-from clew.facts.pieces import Piece
-from clew.facts.session import Session
+from clew.facts.pieces import Counted, Piece, Said
+from clew.facts.session import Compaction, Opened, Outlook, Session
 from clew.facts.usage import Usage
 from clew.runtime import sessions
-from clew.runtime.drive import adrive
+from clew.runtime.books import Books
+from clew.runtime.drive import adrive, drive_beside
+from clew.runtime.preparing import Preparing
 from clew.runtime.providers import Who
-from clew.runtime.retries import call_patiently
 from clew.runtime.scales import Scale
+from clew.runtime.seat import Seat
+from clew.runtime.summarising import Summariser
 from clew.runtime.transport import Transport
 from clew.runtime.transport import hands as talking
 from clew.runtime.windows import window_of
-from clew.store.ledger import Call
 from clew.store.store import Store
-from clew.wire.catalog import Catalog, cost
+from clew.wire.catalog import Catalog
 
 RESERVED = 8_000
 """Tokens kept for a reply where the model's own cap is not known or larger."""
 INTERRUPTED = "[interrupted: whether this ran, and what came of it, is not known; look before you do it again]"
-SUMMARY_TIME = 300.0
-"""Seconds a summary may take before rules write it."""
+STOPPED = "[stopped here by the user]"
 
 
 class Watch(Protocol):
@@ -57,7 +61,6 @@ class Works:
     store: Store
     transport: Transport
     catalog: Catalog
-    engine: Callable[[Policy, Scale], Engine]
     policy: Policy = field(default_factory=Policy)
     limits: ResultLimits = field(default_factory=ResultLimits)
     cache_ttl: str | None = "5m"
@@ -74,21 +77,29 @@ class Conversation:
         who: Who,
         watch: Watch,
         *,
+        seat: Seat | None = None,
         tools: Sequence[Mapping[str, Any]] = (),
         run_tool: RunTool | None = None,
         summariser: Who | None = None,
         context_length: int | None = None,
+        renew: Callable[[Session], str] = lambda session: session.system,
     ) -> None:
-        """`session` is any of the conversation's; it goes on where it stands."""
+        """`session` is any of the conversation's; it goes on where it stands. `renew` tells the system prompt to go on
+        with after a compaction."""
         self.works = works
         self.who = who
         self._watch = watch
         self._run_tool = run_tool
-        self._summariser = summariser or who
+        self._renew = renew
         self._scale = Scale()
+        self._seat = seat or Seat(Compressor(works.policy, self._scale, has_summariser=True))
+        self._books = Books(works.store, works.catalog)
+        self._summariser = Summariser(works.transport, [summariser or who, who], self._summary_entered)
+        self._preparing = Preparing(self._prepared)
         self.session = sessions.load(works.store, session, self._scale.message)
         self.setup = self._set_up(tools, context_length)
         self._before: Turn | None = None
+        self._heard = _Heard()
 
     @property
     def factor(self) -> float:
@@ -101,18 +112,37 @@ class Conversation:
         self._answer_open_calls()
         try:
             now = await adrive(turn(self.session, (words,), self.setup, before=self._before), self._hands())
-        except BaseException:
+        except BaseException as end:
+            if isinstance(end, asyncio.CancelledError):
+                self._keep_what_was_heard()
             self.session = self._reloaded()
             raise
         self._settle(now)
+        await self._seat.turn_ended(now.session.messages, interrupted=False)
         return now
 
     async def compress(self, focus: str | None = None) -> Turn:
         """Make room now, because the person asks."""
-        now = Turn(self.session, self.setup, self.setup.model.window)
+        self._summariser.wake()
+        self._preparing.drop()
+        now = Turn(self.session, self.setup, self.setup.model.window, self.factor)
         now = await adrive(make_room(now, focus=focus), self._hands())
         self._settle(now)
         return now
+
+    def outlook(self) -> Outlook | None:
+        """What `compress` would do; None when the engine cannot tell."""
+        now = Turn(self.session, self.setup, self.setup.model.window, self.factor)
+        return self.setup.engine.outlook(self.session.messages, now.budget.counted_in(now.factor))
+
+    def pin(self, *pins: str) -> None:
+        """These texts, and no others, stay in the window for good."""
+        self.session = replace(self.session, pins=pins)
+        sessions.keep(self.works.store, self.session)
+
+    def close(self) -> None:
+        """Nobody waits for this conversation any more."""
+        self._preparing.drop()
 
     def _answer_open_calls(self) -> None:
         """What an interrupted turn left without a result gets one that says so. Nothing is run again by itself."""
@@ -126,8 +156,18 @@ class Conversation:
             self.works.store.append(self.session.id, [stub.to_dict() for stub in stubs])
             self.session = self._reloaded()
 
+    def _keep_what_was_heard(self) -> None:
+        """A person stopped the model in mid-sentence: its words so far, and what they took."""
+        heard = self._heard
+        if heard.listening:
+            self._books.enter_interrupted(self.session.id, self.who, heard.used, "turn")
+        if heard.listening and heard.text.strip():
+            cut = message("assistant", f"{heard.text.rstrip()}\n{STOPPED}")
+            self.works.store.append(self.session.id, [cut.to_dict()])
+
     def _settle(self, now: Turn) -> None:
         self._before, self.session = now, now.session
+        self.setup = replace(self.setup, system_tokens=now.setup.system_tokens)
         sessions.keep(self.works.store, now.session)
 
     def _reloaded(self) -> Session:
@@ -148,26 +188,41 @@ class Conversation:
         )
         return Setup(
             model=Model(self.who.model, window),
-            engine=self.works.engine(self.works.policy, self._scale),
+            engine=self._seat.engine,
             count=self._scale.message,
             tools=tuple(tools),
             tools_tokens=sum(self._scale.text(str(tool)) for tool in tools),
             system_tokens=self._scale.text(self.session.system),
             policy=self.works.policy,
             limits=self.works.limits.within(window),
+            ahead=self._seat.works_ahead,
         )
 
     def _hands(self) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
         endpoint = self.who.endpoint
-        talk = talking(self.works.transport, endpoint, on_piece=self._watch.piece, marked=self._marked)
+        talk = talking(self.works.transport, endpoint, on_piece=self._listen, marked=self._marked)
+        keep = sessions.hands(self.works.store, endpoint.base_url, renew=self._renew)
         return {
-            **sessions.hands(self.works.store, endpoint.base_url),
+            **keep,
             **talk,
-            CallModel: partial(self._recorded, talk[CallModel]),
+            CallModel: partial(self._call, talk[CallModel]),
+            Continue: partial(self._continue, keep[Continue]),
+            Prepare: self._preparing.prepare,
             RunTools: self._run_tools,
-            Summarise: self._summarise,
             Tell: lambda wish: self._watch.told(wish.text),
+            **self._helpers(),
         }
+
+    def _helpers(self) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
+        """All that a compaction asks for."""
+        return {Summarise: self._summariser.summarise, Consult: self._seat.beside.consult}
+
+    async def _prepared(self, wish: Prepare) -> Compaction:
+        return await drive_beside(compacted(wish.session, self.setup, wish.budget), self._helpers())
+
+    def _listen(self, piece: Piece) -> None:
+        self._heard.take(piece)
+        self._watch.piece(piece)
 
     def _marked(self, prompt: Prompt) -> Prompt:
         provider = self.who.endpoint.provider
@@ -177,21 +232,25 @@ class Conversation:
         minimum = facts.cache_minimum if facts and facts.cache_minimum else 1_024
         return place_cache_points(prompt, provider, ttl=self.works.cache_ttl, minimum=minimum, count=self._scale.text)
 
-    async def _recorded(self, call: Callable[[Any], Awaitable[Reply | Failure]], wish: CallModel) -> Reply | Failure:
+    async def _call(self, call: Callable[[Any], Awaitable[Reply | Failure]], wish: CallModel) -> Reply | Failure:
+        self._heard = _Heard(listening=True)
         answer = await call(wish)
-        self._record(self.who, answer, "turn")
+        self._heard.listening = False
+        self._books.enter(self.session.id, self.who, answer, "turn")
+        await self._seat.heard(answer.usage if isinstance(answer, Reply) else None)
         return answer
 
-    def _record(self, who: Who, answer: Reply | Failure, purpose: str) -> None:
-        """In the ledger, whatever came of it and whatever happens next."""
-        usage = (answer.usage if isinstance(answer, Reply) else None) or Usage()
-        facts = self.works.catalog.find(who.model, who.endpoint.provider)
-        priced = cost(usage, facts) if facts and usage.total else None
-        called = tuple(call.name for call in answer.message.calls) if isinstance(answer, Reply) else ()
-        failed = "" if isinstance(answer, Reply) else answer.kind
-        self.works.store.record(
-            self.session.id, Call(usage, who.model, who.endpoint.provider, purpose, failed, priced, called)
+    def _summary_entered(self, who: Who, answer: Reply | Failure) -> None:
+        self._books.enter(self.session.id, who, answer, "summary")
+
+    async def _continue(self, go_on: Callable[[Continue], Opened], wish: Continue) -> Opened:
+        new = go_on(wish)
+        self.session = replace(self.session, id=new.id)  # what is written from here on belongs to it
+        done = wish.compaction
+        await self._seat.went_on(
+            wish.session.id, new.id, tokens_before=done.tokens_before, tokens_after=done.tokens_after
         )
+        return new
 
     async def _run_tools(self, wish: RunTools) -> tuple[Message, ...]:
         return tuple([await self._run(call) for call in wish.calls])
@@ -199,20 +258,25 @@ class Conversation:
     async def _run(self, call: ToolCall) -> Message:
         self._watch.calling(call)
         began = time.monotonic()
-        if self._run_tool is None:
-            result = tool_result(call, f"there is no tool {call.name} here")
-        else:
+        result = await self._seat.run(call, lambda: self._reloaded().messages)
+        if result is None and self._run_tool is not None:
             result = await self._run_tool(call)
+        result = result or tool_result(call, f"there is no tool {call.name} here")
         self._watch.called(call, result, time.monotonic() - began)
         return result
 
-    async def _summarise(self, wish: Summarise) -> str | None:
-        """The summariser's words; the main model's where it fails; None where both do, and rules write instead."""
-        for who in (self._summariser, self.who)[: 1 if self._summariser == self.who else 2]:
-            asked = Prompt("", (message("user", wish.prompt),), max_output=wish.budget * 2, model=who.model)
-            until = time.monotonic() + SUMMARY_TIME
-            answer = await call_patiently(self.works.transport, asked, who.endpoint, deadline=until, attempts=2)
-            self._record(who, answer, "summary")
-            if isinstance(answer, Reply) and answer.message.text.strip():
-                return answer.message.text
-        return None
+
+@dataclass(slots=True)
+class _Heard:
+    """What has come of the reply that is under way."""
+
+    listening: bool = False
+    text: str = ""
+    used: Usage = field(default_factory=Usage)
+
+    def take(self, piece: Piece) -> None:
+        match piece:
+            case Said(text):
+                self.text += text
+            case Counted(usage):
+                self.used = usage

@@ -39,6 +39,26 @@ async def adrive(story: Generator[Effect[Any], Any, T], hands: Hands) -> T:
             answer = await answer
 
 
+async def drive_beside(story: Generator[Effect[Any], Any, T], hands: Hands) -> T:
+    """The same, thinking in a thread, so that whatever else goes on here is not held up."""
+    answer: Any = None
+    while True:
+        wish, end = await asyncio.to_thread(_next, story, answer)
+        if wish is None:
+            return end  # type: ignore[no-any-return]
+        answer = hands[type(wish)](wish)
+        if inspect.isawaitable(answer):
+            answer = await answer
+
+
+def _next(story: Generator[Effect[Any], Any, T], answer: Any) -> tuple[Effect[Any] | None, Any]:
+    """The next wish, or None and what the story ends in."""
+    try:
+        return story.send(answer), None
+    except StopIteration as end:
+        return None, end.value
+
+
 def settled(answer: Any) -> Any:
     """An async hand's answer for a sync caller, also from inside a running event loop."""
     if not inspect.isawaitable(answer):

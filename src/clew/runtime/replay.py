@@ -15,7 +15,7 @@ from clew.core.turn import step
 from clew.facts.exchange import Reply
 from clew.facts.messages import Message, tool_result
 from clew.facts.model import Model, Policy, ResultLimits, Window
-from clew.facts.session import Session
+from clew.facts.session import Opened, Session
 from clew.facts.usage import Usage
 from clew.runtime.drive import drive
 from clew.runtime.scales import Scale
@@ -173,7 +173,7 @@ class _World:
         self.points.append(Point(self._reply.place, prompt, self._fixed + self.whole))
         return Reply(self._reply.said, Usage(input=prompt, output=self.scale.message(self._reply.said)))
 
-    def _continue(self, wish: Continue) -> str:
+    def _continue(self, wish: Continue) -> Opened:
         done = wish.compaction
         self.events.append(
             Event(
@@ -187,7 +187,7 @@ class _World:
                 summary=done.summary,
             )
         )
-        return f"recorded-{len(self.events)}"
+        return Opened(f"recorded-{len(self.events)}", wish.session.system + done.system_note)
 
     def _spill(self, wish: Spill) -> str:  # noqa: ARG002 the text is in the recording
         self.spilled += 1

@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.core.effects import Append, Continue, Effect, Learn, Spill
 from clew.facts.messages import Message, read_message
-from clew.facts.session import Measured, Session
+from clew.facts.session import Measured, Opened, Session
 from clew.store.store import Store
 
 
@@ -25,6 +25,7 @@ def load(store: Store, id: str, count: Callable[[Message], int]) -> Session:  # 
         compactions=record.number,
         fruitless=state.get("fruitless", 0),
         settled_at=state.get("settled_at"),
+        pins=tuple(state.get("pins", ())),
     )
     for stored in store.messages(record.id):
         said = read_message(stored.message)
@@ -34,21 +35,19 @@ def load(store: Store, id: str, count: Callable[[Message], int]) -> Session:  # 
 
 def keep(store: Store, session: Session) -> None:
     """Remember what the next turn has to know, so that any process can take it."""
-    store.note(
-        session.id,
-        {
-            "measured": asdict(session.measured) if session.measured else None,
-            "fruitless": session.fruitless,
-            "settled_at": session.settled_at,
-        },
-    )
+    measured = asdict(session.measured) if session.measured else None
+    state = {"measured": measured, "fruitless": session.fruitless, "settled_at": session.settled_at}
+    store.note(session.id, {**state, "pins": session.pins})
 
 
-def hands(store: Store, endpoint: str = "") -> dict[type[Effect[Any]], Callable[[Any], Any]]:
-    """What `drive` needs to write a conversation down; `endpoint` is where its model is served."""
+def hands(
+    store: Store, endpoint: str = "", *, renew: Callable[[Session], str] = lambda session: session.system
+) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
+    """What `drive` needs to write a conversation down; `endpoint` is where its model is served, `renew` tells the
+    system prompt with which it goes on after a compaction."""
     return {
         Append: lambda wish: _append(store, wish),
-        Continue: lambda wish: _continue(store, wish),
+        Continue: lambda wish: _continue(store, wish, renew(wish.session) + wish.compaction.system_note),
         Spill: lambda wish: store.spill(wish.text),
         Learn: lambda wish: store.learn_window(endpoint, wish.model.name, wish.window, said=wish.said),
     }
@@ -58,11 +57,13 @@ def _append(store: Store, wish: Append) -> None:
     store.append(wish.session.id, [said.to_dict() for said in wish.messages])
 
 
-def _continue(store: Store, wish: Continue) -> str:
+def _continue(store: Store, wish: Continue, system: str) -> Opened:
     session, done = wish.session, wish.compaction
-    return store.continue_session(
+    child = store.continue_session(
         session.id,
         [said.to_dict() for said in done.messages],
         upto=len(session.entries),
-        system=session.system + done.system_note,
+        system=system,
+        state={"pins": session.pins},
     )
+    return Opened(child, system)

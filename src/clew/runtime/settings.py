@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -9,7 +10,7 @@ from typing import Any
 
 from clew.facts.model import Policy, ResultLimits
 
-Value = str | bool | int | float | None
+Value = str | bool | int | float | dict[str, Any] | None
 
 
 class BadSettings(ValueError):
@@ -57,6 +58,11 @@ SETTINGS = (
     Setting("tool_results.default_result_size", _LIMITS.result, "characters one may fill", int, 1_000, 10_000_000),
     Setting("tool_results.turn_budget", _LIMITS.turn, "characters those of a turn may fill", int, 2_000, 50_000_000),
     Setting("tool_results.preview_size", _LIMITS.preview, "characters shown of one kept elsewhere", int, 100, 100_000),
+    Setting("hooks.pre_compaction", None, "a command that is asked before a compaction; exit code 2 forbids it"),
+    Setting("hooks.post_compaction", None, "a command that is told of each compaction"),
+    Setting("tools.web", False, "whether the model may read web pages", bool),
+    Setting("plugins.project", False, "whether a folder's own plug-ins, in its .clew/plugins, may be chosen", bool),
+    Setting("plugins.entries", None, "settings of plug-ins, a section for each name", dict),
     Setting("store.url", None, "where conversations are kept: a file or postgresql://…"),
 )  # fmt: skip
 KEYS = {setting.key: setting for setting in SETTINGS}
@@ -110,6 +116,8 @@ def checked(setting: Setting, value: Any, place: str) -> Value:
     """The value as its kind, or an error with what would do."""
     if value is None:
         return None
+    if setting.kind is dict and isinstance(value, Mapping):
+        return json.loads(json.dumps(value, default=str))  # type: ignore[no-any-return]
     # A reader of YAML may hand in kinds of its own, which remember how a number was written.
     plain: Any = next((kind(value) for kind in (bool, int, float, str) if isinstance(value, kind)), value)
     if setting.kind is float and type(plain) is int:
@@ -133,6 +141,8 @@ def from_text(setting: Setting, text: str, place: str) -> Value:
     try:
         if setting.kind is bool:
             return _WORDS[word.lower()]
+        if setting.kind is dict:
+            return checked(setting, json.loads(word), place)
         return checked(setting, setting.kind(word.replace("_", "") if setting.kind is not str else word), place)
     except (KeyError, ValueError) as wrong:
         if isinstance(wrong, BadSettings):
@@ -140,5 +150,5 @@ def from_text(setting: Setting, text: str, place: str) -> Value:
         raise BadSettings(f"{place}: {setting.key} is {word!r}; it has to be {_KINDS[setting.kind]}") from None
 
 
-_KINDS = {str: "text", bool: "true or false", int: "a whole number", float: "a number"}
+_KINDS = {str: "text", dict: "a section", bool: "true or false", int: "a whole number", float: "a number"}
 _WORDS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}

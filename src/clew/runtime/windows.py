@@ -10,6 +10,9 @@ UNKNOWN = 128_000
 """Tokens for a model no one knows: what most of today's take. Too large a guess costs one refused call, which is then
 learned; too small a one would compact for nothing, for ever."""
 
+MOST_OUTPUT = 4
+"""A reply may take one part in so many of a window, however large a model's cap on it is."""
+
 
 def window_of(
     model: str,
@@ -30,4 +33,5 @@ def window_of(
         for one in (store.learned_windows() if store else ())
         if (one.endpoint, one.model) == (endpoint, model)
     ]
-    return Window(min([known.size, *learned]), known.reserved_output)
+    size = min([known.size, *learned])
+    return Window(size, min(known.reserved_output, size // MOST_OUTPUT))

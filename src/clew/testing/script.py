@@ -8,6 +8,7 @@ from typing import Any
 from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Spill, Summarise, Tell
 from clew.facts.exchange import Failure, Prompt, Reply
 from clew.facts.messages import message, tool_result
+from clew.facts.session import Opened
 
 
 class Script:
@@ -39,7 +40,7 @@ class Script:
         answers: dict[type[Effect[Any]], Callable[[Any], Any]] = {
             CallModel: lambda wish: self._next(),
             RunTools: lambda wish: tuple(tool_result(c, self._tools(c.name, c.arguments)) for c in wish.calls),
-            Continue: lambda wish: f"{wish.session.id}+",
+            Continue: lambda wish: Opened(f"{wish.session.id}+", wish.session.system + wish.compaction.system_note),
             Spill: lambda wish: f"blob for {wish.call_id}",
             Summarise: lambda wish: None,
         }

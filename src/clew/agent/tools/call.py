@@ -25,13 +25,13 @@ def run_call(call: ToolCall, tools: Sequence[Tool], at: Workspace, permitted: Pe
             raise ToolError(refusal)
         return tool_result(call, tool.run(arguments, at))
     except ToolError as error:
-        return _failed(call, str(error))
+        return failed(call, str(error))
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
-        return _failed(call, f"{where}{error.strerror or error}")
+        return failed(call, f"{where}{error.strerror or error}")
 
 
-def _failed(call: ToolCall, why: str) -> Message:
+def failed(call: ToolCall, why: str) -> Message:
     result = tool_result(call, f"Error: {why}")
     return result._replace(raw={**result.raw, "is_error": True})
 
