@@ -65,6 +65,18 @@ def can_carry(message: Message, style: Style) -> bool:
     return bool(content.strip()) if isinstance(content, str) else _last_part(content, style) is not None
 
 
+def in_parts(prompt: Prompt) -> Prompt:
+    """Every text of a person or the model as a part, where a marker may come and go without changing another byte."""
+    return replace(prompt, messages=tuple(_in_parts(message) for message in prompt.messages))
+
+
+def _in_parts(message: Message) -> Message:
+    content = message.raw.get("content")
+    if message.role not in ("user", "assistant") or not isinstance(content, str) or not content.strip():
+        return message
+    return message._replace(raw={**message.raw, "content": [{"type": "text", "text": content}]})
+
+
 def with_marks(prompt: Prompt, places: Iterable[int], style: Style, marker: Mapping[str, str]) -> Prompt:
     """The prompt with a marker at the end of each place; everything else is as it was, and shared with it."""
     messages = list(prompt.messages)

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Protocol
 
 from clew.core.cache import is_cached, place_cache_points
+from clew.core.cache_marks import in_parts
 from clew.core.effects import CallModel, Consult, Continue, Effect, Prepare, RunTools, Summarise, Tell
 from clew.core.ports import Setup
 from clew.core.room import compacted, make_room
@@ -230,7 +231,8 @@ class Conversation:
             return prompt
         facts = self.works.catalog.find(prompt.model, provider)
         minimum = facts.cache_minimum if facts and facts.cache_minimum else 1_024
-        return place_cache_points(prompt, provider, ttl=self.works.cache_ttl, minimum=minimum, count=self._scale.text)
+        ttl, count = self.works.cache_ttl, self._scale.text
+        return place_cache_points(in_parts(prompt), provider, ttl=ttl, minimum=minimum, count=count)
 
     async def _call(self, call: Callable[[Any], Awaitable[Reply | Failure]], wish: CallModel) -> Reply | Failure:
         self._heard = _Heard(listening=True)
