@@ -30,8 +30,10 @@ def chat(
 
     from clew.agent.talking import talk
     from clew.cli.stores import opened
+    from clew.facts.model import Unsatisfiable
     from clew.runtime.endpoints import BadEndpoint
     from clew.runtime.settings import BadSettings
+    from clew.wire.rows import BadFacts
 
     if as_json and words is None:
         raise click.UsageError("--json needs -p: events are for programs")
@@ -40,7 +42,7 @@ def chat(
             done = asyncio.run(
                 talk(store, said=_said(words), resume=_session(store, resume), model=model, yes=yes, events=as_json)
             )
-        except (BadSettings, BadEndpoint) as wrong:
+        except (BadSettings, BadEndpoint, BadFacts, Unsatisfiable) as wrong:
             raise Failed(str(wrong)) from None
     if done:
         raise Failed(done)
