@@ -22,6 +22,7 @@ from clew.runtime.engines import seated
 from clew.runtime.home import home
 from clew.runtime.models import catalog
 from clew.runtime.providers import Who, main_model, summariser
+from clew.runtime.recalling import Recall
 from clew.runtime.settings import Settings
 from clew.runtime.transport import Transport
 from clew.runtime.windows import window_of
@@ -50,6 +51,7 @@ def terms_of(
         policy=settings.policy,
         limits=settings.limits,
         cache_ttl=settings["prompt_caching.cache_ttl"] if settings["prompt_caching.enabled"] else None,
+        recall=Recall(settings["recall.mode"], settings["recall.budget"]),
     )
     stopped, memory, skills = Event(), Memory(), Skills(skill_folders(project))
     at = Workspace(

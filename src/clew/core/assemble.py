@@ -1,11 +1,13 @@
-"""What one call carries: the session's system prompt and messages, plus what is recalled for this turn alone."""
+"""What one call carries: the session's system prompt and messages, and for this request alone what is recalled."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from clew.core.pictures import without_pictures
 from clew.core.ports import Setup
 from clew.facts.exchange import Prompt
-from clew.facts.messages import Message
+from clew.facts.messages import message
 from clew.facts.session import Session
 
 
@@ -13,7 +15,6 @@ def assemble(
     session: Session,
     setup: Setup,
     *,
-    recalled: str = "",
     max_output: int | None = None,
     pictures: int | None = None,
 ) -> Prompt:
@@ -24,12 +25,19 @@ def assemble(
     messages = session.messages
     if pictures is not None:
         messages = without_pictures(messages, keep=pictures)
-    if recalled and messages:
-        messages = (*messages[:-1], _with(messages[-1], recalled))
     output = max_output or setup.model.window.reserved_output or None
     return Prompt(session.system, messages, setup.tools, output, setup.model.name)
 
 
-def _with(newest: Message, recalled: str) -> Message:
-    """The newest message with the recalled text behind it: in the request, and nowhere else."""
-    return newest.saying(f"{newest.text}\n\n<recalled>\n{recalled}\n</recalled>")
+def with_recalled(prompt: Prompt, recalled: str) -> Prompt:
+    """The prompt with a text behind its newest message, in this request and nowhere else.
+
+    Cache points are placed before: one behind a text that the next request does not have would never be found."""
+    newest = prompt.messages[-1]
+    told = f"<recalled>\n{recalled}\n</recalled>"
+    if newest.role != "user":
+        return replace(prompt, messages=(*prompt.messages, message("user", told)))
+    content = newest.raw.get("content")
+    parts = list(content) if isinstance(content, list) else [{"type": "text", "text": newest.text}]
+    grown = newest._replace(raw={**newest.raw, "content": [*parts, {"type": "text", "text": told}]})
+    return replace(prompt, messages=(*prompt.messages[:-1], grown))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Protocol
 
+from clew.core.assemble import with_recalled
 from clew.core.cache import is_cached, place_cache_points
 from clew.core.cache_marks import in_parts
 from clew.core.effects import CallModel, Consult, Continue, Effect, Prepare, RunTools, Summarise, Tell
@@ -28,6 +29,7 @@ from clew.runtime.books import Books
 from clew.runtime.drive import adrive, drive_beside
 from clew.runtime.preparing import Preparing
 from clew.runtime.providers import Who
+from clew.runtime.recalling import Recall
 from clew.runtime.scales import Scale
 from clew.runtime.seat import Seat
 from clew.runtime.summarising import Summariser
@@ -66,6 +68,8 @@ class Works:
     limits: ResultLimits = field(default_factory=ResultLimits)
     cache_ttl: str | None = "5m"
     """None: no cache points are placed."""
+    recall: Recall = field(default_factory=Recall)
+    """What has left the window, brought back when it is spoken of."""
 
 
 class Conversation:
@@ -101,6 +105,7 @@ class Conversation:
         self.setup = self._set_up(tools, context_length)
         self._before: Turn | None = None
         self._heard = _Heard()
+        self._recalled = ""
 
     @property
     def factor(self) -> float:
@@ -111,6 +116,7 @@ class Conversation:
         """One turn, to the model's last word. ContextExhausted when nothing helps; the conversation stays whole."""
         words = message("user", said) if isinstance(said, str) else said
         self._answer_open_calls()
+        self._recalled = await asyncio.to_thread(self.works.recall.find, self.works.store, self.session, words.text)
         try:
             now = await adrive(turn(self.session, (words,), self.setup, before=self._before), self._hands())
         except BaseException as end:
@@ -201,7 +207,7 @@ class Conversation:
 
     def _hands(self) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
         endpoint = self.who.endpoint
-        talk = talking(self.works.transport, endpoint, on_piece=self._listen, marked=self._marked)
+        talk = talking(self.works.transport, endpoint, on_piece=self._listen, marked=self._ready)
         keep = sessions.hands(self.works.store, endpoint.base_url, renew=self._renew)
         return {
             **keep,
@@ -224,6 +230,11 @@ class Conversation:
     def _listen(self, piece: Piece) -> None:
         self._heard.take(piece)
         self._watch.piece(piece)
+
+    def _ready(self, prompt: Prompt) -> Prompt:
+        """As it leaves: with its cache points, and behind them what is recalled for this turn."""
+        marked = self._marked(prompt)
+        return with_recalled(marked, self._recalled) if self._recalled else marked
 
     def _marked(self, prompt: Prompt) -> Prompt:
         provider = self.who.endpoint.provider

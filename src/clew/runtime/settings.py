@@ -63,6 +63,9 @@ SETTINGS = (
     Setting("tools.web", False, "whether the model may read web pages", bool),
     Setting("plugins.project", False, "whether a folder's own plug-ins, in its .clew/plugins, may be chosen", bool),
     Setting("plugins.entries", None, "settings of plug-ins, a section for each name", dict),
+    Setting("recall.mode", "off", "whether what left the window is brought back when you speak of it",
+            choices=("off", "suggest", "on")),
+    Setting("recall.budget", 1_200, "tokens it may take in one request", int, 100, 20_000),
     Setting("store.url", None, "where conversations are kept: a file or postgresql://…"),
 )  # fmt: skip
 KEYS = {setting.key: setting for setting in SETTINGS}
@@ -117,7 +120,7 @@ def checked(setting: Setting, value: Any, place: str) -> Value:
     if value is None:
         return None
     if setting.kind is dict and isinstance(value, Mapping):
-        return json.loads(json.dumps(value, default=str))  # type: ignore[no-any-return]
+        return json.loads(json.dumps(value, default=str))  # type: ignore[no-any-return]  # plain all the way down
     # A reader of YAML may hand in kinds of its own, which remember how a number was written.
     plain: Any = next((kind(value) for kind in (bool, int, float, str) if isinstance(value, kind)), value)
     if setting.kind is float and type(plain) is int:
