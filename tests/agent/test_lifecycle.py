@@ -297,3 +297,19 @@ def test_skills_that_were_read_are_named_again_after_each_compaction_and_the_not
     assert "deploy, release." in again
     assert again.count(SYSTEM_NOTE) == 1
     assert renewed(Session("c", system="Rules.\n"), "Fresh.\n") == "Fresh.\n"
+
+
+def test_what_was_not_answered_is_asked_again_without_saying_it_twice(store: Store) -> None:
+    from clew.testing.simulator.faults import Status
+
+    async def story(chat: Chat) -> tuple[str, str, list[str]]:
+        failed = await chat.obey("Hello?")
+        await chat.obey("/retry")
+        again = await chat.obey("/retry")
+        return failed, again, [said.text for said in chat.conversation.session.messages]
+
+    with ProviderSimulator(replies=["Here I am."], faults={0: Status(400)}) as simulator:
+        failed, again, said = chatting(store, simulator, story)
+    assert failed
+    assert "last word" in again
+    assert said == ["Hello?", "Here I am."]

@@ -142,7 +142,10 @@ def _make_room(tried: Tried, at: Standing, window: int, *, stated: bool, what: s
     if at.larger is not None and at.larger.window.size > at.window:
         return GoLarger(at.larger)
     if not at.may_compact:
-        return GiveUp(f"{what} is too long for a window of {window:,} tokens, and compaction is switched off")
+        return GiveUp(
+            f"{what} is too long for a window of {window:,} tokens, and compaction is switched off; /compress makes room "
+            "this once and /retry asks again, compression.enabled: true lets clew do it"
+        )
     return GiveUp(
         f"{what} is still too long for a window of {at.window:,} tokens after {tried.compactions} compactions"
     )

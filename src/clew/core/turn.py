@@ -20,12 +20,14 @@ from clew.facts.session import Measured, Session
 
 
 def turn(session: Session, said: Sequence[Message], setup: Setup, *, before: Turn | None = None) -> Story[Turn]:
-    """From what was said to the model's last word on it; `before` is the turn before, for what it found out."""
+    """From what was said to the model's last word on it; nothing said asks again about what was said before. `before`
+    is the turn before, for what it found out."""
     now = Turn(session, setup, setup.model.window)
     if before is not None and before.setup.model == setup.model:
         now = replace(now, window=before.window, factor=before.factor, pictures=before.pictures)
-    now = now.add(said)
-    yield from ask(Append(now.session, tuple(said)))
+    if said:
+        now = now.add(said)
+        yield from ask(Append(now.session, tuple(said)))
     while True:
         now, reply = yield from step(now)
         if not reply.message.calls:

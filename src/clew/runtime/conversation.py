@@ -117,8 +117,19 @@ class Conversation:
         words = message("user", said) if isinstance(said, str) else said
         self._answer_open_calls()
         self._recalled = await asyncio.to_thread(self.works.recall.find, self.works.store, self.session, words.text)
+        return await self._turn(words)
+
+    async def retry(self) -> Turn:
+        """Ask again about what was said last and not answered. ValueError when everything was."""
+        self._answer_open_calls()
+        newest = self.session.messages[-1:]
+        if not newest or newest[0].role == "assistant":
+            raise ValueError("there is nothing to ask again: the model had the last word")
+        return await self._turn()
+
+    async def _turn(self, *said: Message) -> Turn:
         try:
-            now = await adrive(turn(self.session, (words,), self.setup, before=self._before), self._hands())
+            now = await adrive(turn(self.session, said, self.setup, before=self._before), self._hands())
         except BaseException as end:
             if isinstance(end, asyncio.CancelledError):
                 self._keep_what_was_heard()
