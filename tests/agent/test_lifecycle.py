@@ -32,6 +32,7 @@ from clew.runtime.transport import Transport
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator
+from tests.runtime.bringing import brought
 
 LOOK = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}}}
 
@@ -97,7 +98,7 @@ def chatting(
             works = Works(store, transport, bundled(), policy=policy)
             who = Who("claude-sonnet-4-5", Endpoint("s", simulator.url, "anthropic", provider="anthropic"))
             own = Compressor(policy, Scale(), has_summariser=True)
-            seat = Seat(Hosted(plugin.name, plugin, Scale(), own), plugin=plugin) if plugin else Seat(own)
+            seat = Seat(Hosted(plugin.name, plugin, Scale(), own), plugin=brought(plugin)) if plugin else Seat(own)
             system = "Be brief."
             terms = Terms(
                 works,

@@ -20,6 +20,7 @@ from clew.runtime.beside import Beside
 from clew.runtime.hooks import AFTER, BEFORE, Hooks
 from clew.runtime.scales import Scale
 from clew.runtime.seat import Seat
+from tests.runtime.bringing import brought
 
 OWN = Compressor(Policy(), Scale())
 
@@ -66,7 +67,7 @@ class Recorder(ContextEngine):
 
 def seat(plugin: ContextEngine, notes: list[str] | None = None, **more: Any) -> Seat:
     note = [].append if notes is None else notes.append
-    return Seat(Hosted("recorder", plugin, Scale(), OWN), plugin=plugin, name="recorder", note=note, **more)
+    return Seat(Hosted("recorder", plugin, Scale(), OWN), plugin=brought(plugin), name="recorder", note=note, **more)
 
 
 def test_a_plug_in_hears_everything_in_order_and_a_compaction_as_a_switch():
@@ -217,3 +218,35 @@ def test_a_command_that_fails_is_told_and_forbids_nothing(tmp_path):
     assert len(notes) == 1
     assert "no mail" in notes[0]
     assert json.loads((tmp_path / "facts").read_text())["old_session"] == "a.0"
+
+
+def test_what_a_plug_in_registered_besides_is_there_too():
+    from dataclasses import replace
+
+    from clew.runtime.plugins.context import Command, Tool
+
+    heard: list[Any] = []
+    loaded = replace(
+        brought(Recorder()),
+        tools={
+            "count": Tool("count", {"parameters": {"type": "object"}}, lambda args: f"{args['n']} counted", "Count.")
+        },
+        commands={"trail": Command("trail", lambda rest: f"trail of {rest}")},
+        hooks={
+            "pre_llm_call": [lambda user_message: {"context": f"about {user_message}"}, lambda **facts: None],
+            "post_llm_call": [lambda assistant_response, **facts: heard.append(assistant_response)],
+        },
+    )
+
+    async def through() -> list[Any]:
+        here = Seat(OWN, plugin=loaded, hooks=Hooks(functions=loaded.hooks))
+        offered = [tool["function"]["name"] for tool in await here.offer(set())]
+        counted = await here.run(ToolCall("c", "count", '{"n": 3}', {}), list)
+        context = await here.before_turn("ports", [])
+        await here.after_turn("ports", [message("assistant", "5433")])
+        told = await here.command("trail", "x")
+        here.close()
+        return [offered, counted.text, context, told]
+
+    assert asyncio.run(through()) == [["find", "taken", "count"], "3 counted", "about ports", "trail of x"]
+    assert heard == ["5433"]

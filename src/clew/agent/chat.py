@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from threading import Event
 from typing import Any
 
+from clew.agent.choosing import Pick
 from clew.agent.commands import BY_NAME
 from clew.agent.delegating import DELEGATE, delegated
 from clew.agent.memory import Memory
@@ -16,6 +17,7 @@ from clew.core.state import ContextExhausted
 from clew.facts.messages import Message, ToolCall
 from clew.facts.session import Session
 from clew.runtime.conversation import Conversation, Watch, Works
+from clew.runtime.home import home
 from clew.runtime.providers import Who
 from clew.runtime.seat import Seat
 from clew.store.store import Store
@@ -49,6 +51,8 @@ class Chat:
     """One person, one conversation at a time. `open` comes first."""
 
     conversation: Conversation
+    pick: Pick | None = None
+    """How the person picks one of several; None where they cannot."""
 
     def __init__(self, terms: Terms, watch: Watch) -> None:
         self._terms = terms
@@ -108,6 +112,8 @@ class Chat:
             return await self.say(line)
         name, _, rest = line[1:].partition(" ")
         command = BY_NAME.get(name)
+        if command is None and name in self._terms.seat.commands:
+            return await self._guarded(self._terms.seat.command(name, rest.strip()))
         if command is None:
             return f"there is no /{name}; /help lists what there is"
         return await self._guarded(command.run(self, rest.strip()))
@@ -185,6 +191,7 @@ class Chat:
             context_length=model.window.size,
             conversation_id=self.store.conversation(here.id).id,
             platform="cli",
+            hermes_home=str(home()),
             **whence,
         )
 
@@ -196,7 +203,13 @@ class Chat:
 
     async def _run_tool(self, call: ToolCall) -> Message:
         if call.name == DELEGATE["function"]["name"]:
-            terms = self._terms
+            return await self._delegate(call)
+        return await self._in_a_thread(call)
+
+    async def _delegate(self, call: ToolCall) -> Message:
+        terms, parent = self._terms, self.conversation.session.id
+        await terms.seat.fire("subagent_start", parent_session_id=parent)
+        try:
             return await delegated(
                 call,
                 self.conversation,
@@ -206,7 +219,8 @@ class Chat:
                 terms.summariser,
                 terms.context_length,
             )
-        return await self._in_a_thread(call)
+        finally:
+            await terms.seat.fire("subagent_stop", parent_session_id=parent)
 
     async def _in_a_thread(self, call: ToolCall) -> Message:
         return await asyncio.to_thread(self._terms.run_call, call)

@@ -50,8 +50,10 @@ def skill_folders(project: Path) -> tuple[Path, ...]:
 class Skills:
     """The skills in some folders, read anew at each question. Of two with one name the first folder's is meant."""
 
-    def __init__(self, folders: Sequence[Path]) -> None:
+    def __init__(self, folders: Sequence[Path], also: Sequence[Path] = ()) -> None:
+        """`also` are single skills: folders, or files."""
         self.folders = tuple(folders)
+        self._also = tuple(path / FILE if path.is_dir() else path for path in also)
 
     def list(self) -> tuple[Skill, ...]:
         """All that can be used, by name."""
@@ -85,7 +87,7 @@ class Skills:
     def _look(self) -> tuple[tuple[Skill, ...], tuple[str, ...]]:
         found: dict[str, Skill] = {}
         troubles = []
-        for path in _files(self.folders):
+        for path in (*_files(self.folders), *self._also):
             try:
                 skill = _skill(path)
             except BadSkill as error:

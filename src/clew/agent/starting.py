@@ -25,11 +25,10 @@ from clew.runtime.providers import Who, main_model, summariser
 from clew.runtime.recalling import Recall
 from clew.runtime.settings import Settings
 from clew.runtime.transport import Transport
-from clew.runtime.windows import window_of
 from clew.store.store import Store
 
 
-def terms_of(
+async def terms_of(
     store: Store,
     transport: Transport,
     settings: Settings,
@@ -53,7 +52,9 @@ def terms_of(
         cache_ttl=settings["prompt_caching.cache_ttl"] if settings["prompt_caching.enabled"] else None,
         recall=Recall(settings["recall.mode"], settings["recall.budget"]),
     )
-    stopped, memory, skills = Event(), Memory(), Skills(skill_folders(project))
+    seat = await seated(settings, works, [writer, who], cwd=project, note=note)
+    taught = [skill.path for skill in seat.skills.values()]
+    stopped, memory, skills = Event(), Memory(), Skills(skill_folders(project), taught)
     at = Workspace(
         project,
         cancelled=stopped.is_set,
@@ -72,7 +73,7 @@ def terms_of(
         works,
         who,
         writer,
-        seated(settings, summariser_window=_window(works, writer, settings), cwd=project, note=note),
+        seat,
         system=system,
         renew=lambda session: renewed(session, system()),
         tools=[tool.schema for tool in tools],
@@ -91,17 +92,3 @@ def tools_of(store: Store, memory: Memory, skills: Skills, *, web: bool) -> tupl
         recall_tool(store),
     )
     return (*TOOLS, *(EXTRA_TOOLS if web else ()), *own)
-
-
-def _window(works: Works, writer: Who, settings: Settings) -> int:
-    """Tokens that a prompt of the summariser may have."""
-    stated = settings["auxiliary.compression.context_length"]
-    provider = writer.endpoint.provider
-    return window_of(
-        writer.model,
-        writer.endpoint.base_url,
-        provider=provider,
-        stated=stated,
-        catalog=works.catalog,
-        store=works.store,
-    ).size

@@ -43,27 +43,30 @@ def compact(
     list of OpenAI-format messages, on standard output unless -o names a file. What stays is written as it was, to
     the letter; tables and summaries show no credentials.
     """
-    from clew.cli import documents, layout, recordings, screen, tables
+    from clew.cli import documents, recordings, screen, tables
     from clew.cli.account import account_of
     from clew.cli.engines import named_engine
     from clew.cli.options import budget_of
     from clew.cli.writing import write_whole
-    from clew.core.effects import Summarise
+    from clew.core.effects import Consult, Summarise
     from clew.facts.messages import read_messages
     from clew.facts.model import Policy
+    from clew.runtime.beside import consulted
     from clew.runtime.drive import drive
     from clew.runtime.scales import Scale
+    from clew.screen import layout
 
     out = None if output in (None, "-") else Path(str(output))
     policy, scale = Policy(), Scale()
-    chosen, budget = named_engine(engine, policy, scale), budget_of(context_length, policy)
+    budget = budget_of(context_length, policy)
+    chosen = named_engine(engine, policy, scale, window=context_length)
     if out and not dry_run:
         _refuse_bad_output(source, out, force)
     recording = recordings.load(source)
     screen.warn(recordings.problem_lines(recording))
 
     history = read_messages(recording.transcript.messages)
-    done = drive(chosen.make_room(history, budget, focus=focus), {Summarise: lambda _: None})
+    done = drive(chosen.make_room(history, budget, focus=focus), {Summarise: lambda _: None, Consult: consulted})
     account = account_of(history, done, scale.message)
     notes = [*done.notes, *_remarks(account.everything, budget)]
     messages = [said.to_dict() for said in done.messages]

@@ -35,8 +35,9 @@ def replay(
     The same gate and the same engine as in an agent, with the recorded replies as the model: no key and no network.
     Shows what was sent, what would have been sent without compaction, and each compaction.
     """
-    from clew.cli import layout, recordings, screen, tables
+    from clew.cli import recordings, screen, tables
     from clew.cli.writing import refuse_unwritable
+    from clew.screen import layout
 
     if not names and not sample:
         raise click.UsageError("Name a transcript, or say --sample to see the one that ships with clew.")
@@ -81,12 +82,13 @@ def _replaying(engine: str, window: int) -> Callable[[Recording], Outcome]:
     from clew.runtime.scales import Scale
 
     policy, scale = Policy(), Scale()
-    chosen = named_engine(engine, policy, scale)
+    named_engine(engine, policy, scale, window=window)
     budget_of(window, policy)
 
     def replayed(recording: Recording) -> Outcome:
         with screen.progress(recording.name, len(recording.transcript.messages)) as progress:
-            return outcome.run(recording, window=window, engine=chosen, policy=policy, scale=scale, progress=progress)
+            fresh = named_engine(engine, policy, scale, window=window)  # what one recording taught it is its own
+            return outcome.run(recording, window=window, engine=fresh, policy=policy, scale=scale, progress=progress)
 
     return replayed
 
@@ -96,10 +98,10 @@ def _replay_all(
 ) -> _Work:
     """One after the other; a failing one is reported and the others go on."""
     from clew.cli import recordings, screen
-    from clew.cli.shown import shown
     from clew.core.state import ContextExhausted
     from clew.facts.messages import BadMessages
     from clew.facts.model import Unsatisfiable
+    from clew.screen.shown import shown
 
     work = _Work()
     for source in sources:

@@ -89,10 +89,11 @@ def wants_room(plugin: ContextEngine, messages: list[dict[str, Any]], weight: in
 
 
 def spelled(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """As plug-ins expect them: results carry the tool's name under both of the names in use."""
+    """As plug-ins expect them: content is never null, and results carry their tool's name under both names in use."""
+    named = ({"name": said.name, "tool_name": said.name} if said.is_result and said.name else {} for said in messages)
     return [
-        {**said.raw, "name": said.name, "tool_name": said.name} if said.is_result and said.name else dict(said.raw)
-        for said in messages
+        {**said.raw, "content": "" if said.raw.get("content") is None else said.raw["content"], **names}
+        for said, names in zip(messages, named, strict=True)
     ]
 
 

@@ -42,13 +42,22 @@ class Beside:
             self._questions = None
 
 
+def consulted(wish: Consult) -> Any:
+    """The answer, waited for where nothing else goes on."""
+    return _answer(wish.question)
+
+
+def _answer(question: Callable[[], Any]) -> Any:
+    try:
+        return question()
+    except Exception as trouble:
+        return Silent(f"{type(trouble).__name__}: {trouble}")
+
+
 def _answering(questions: queue.SimpleQueue[_Asked | None]) -> None:
     while (asked := questions.get()) is not None:
         question, loop, answer = asked
-        try:
-            told = question()
-        except Exception as trouble:
-            told = Silent(f"{type(trouble).__name__}: {trouble}")
+        told = _answer(question)
         try:
             loop.call_soon_threadsafe(_settle, answer, told)
         except RuntimeError:  # the loop has ended, and with it whoever asked

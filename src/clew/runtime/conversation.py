@@ -116,8 +116,12 @@ class Conversation:
         """One turn, to the model's last word. ContextExhausted when nothing helps; the conversation stays whole."""
         words = message("user", said) if isinstance(said, str) else said
         self._answer_open_calls()
-        self._recalled = await asyncio.to_thread(self.works.recall.find, self.works.store, self.session, words.text)
-        return await self._turn(words)
+        found = await asyncio.to_thread(self.works.recall.find, self.works.store, self.session, words.text)
+        wished = await self._seat.before_turn(words.text, self.session.messages)
+        self._recalled = "\n\n".join(text for text in (found, wished) if text)
+        now = await self._turn(words)
+        await self._seat.after_turn(words.text, now.session.messages)
+        return now
 
     async def retry(self) -> Turn:
         """Ask again about what was said last and not answered. ValueError when everything was."""
@@ -136,7 +140,6 @@ class Conversation:
             self.session = self._reloaded()
             raise
         self._settle(now)
-        await self._seat.turn_ended(now.session.messages, interrupted=False)
         return now
 
     async def compress(self, focus: str | None = None) -> Turn:

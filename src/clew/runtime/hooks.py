@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from clew.engines.hosted import fitting
+
 BEFORE, AFTER = "pre_compaction", "post_compaction"
 OBJECTS = 2
 """The exit code by which a command says no; what it prints is the reason."""
@@ -33,16 +35,15 @@ class Hooks:
 
     def objection(self, facts: Mapping[str, Any]) -> str:
         """Why the compaction should not be; empty when nobody minds."""
-        return next((answer for answer in self._answers(BEFORE, facts) if answer), "")
+        return next((answer for answer in self._answers(BEFORE, facts) if answer and isinstance(answer, str)), "")
 
-    def tell(self, event: str, facts: Mapping[str, Any]) -> None:
-        for _ in self._answers(event, facts):
-            pass
+    def tell(self, event: str, facts: Mapping[str, Any]) -> list[Any]:
+        """What each of them answers."""
+        return list(self._answers(event, facts))
 
-    def _answers(self, event: str, facts: Mapping[str, Any]) -> Iterator[str]:
-        for function in self.functions.get(event, ()):
-            answer = function(**facts)
-            yield answer if isinstance(answer, str) else ""
+    def _answers(self, event: str, facts: Mapping[str, Any]) -> Iterator[Any]:
+        for function in tuple(self.functions.get(event, ())):
+            yield fitting(function)(**facts)
         if command := self.commands.get(event):
             yield self._run(command, {"event": event, **facts})
 

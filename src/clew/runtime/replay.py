@@ -6,7 +6,19 @@ from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from clew.core.effects import Append, CallModel, Continue, Effect, Learn, RunTools, Sleep, Spill, Summarise, Tell
+from clew.core.effects import (
+    Append,
+    CallModel,
+    Consult,
+    Continue,
+    Effect,
+    Learn,
+    RunTools,
+    Sleep,
+    Spill,
+    Summarise,
+    Tell,
+)
 from clew.core.pairs import Exchange, exchanges
 from clew.core.ports import Engine, Setup
 from clew.core.results import cap_turn
@@ -17,6 +29,7 @@ from clew.facts.messages import Message, tool_result
 from clew.facts.model import Model, Policy, ResultLimits, Window
 from clew.facts.session import Opened, Session
 from clew.facts.usage import Usage
+from clew.runtime.beside import consulted
 from clew.runtime.drive import drive
 from clew.runtime.scales import Scale
 
@@ -164,6 +177,7 @@ class _World:
             Learn: lambda wish: None,
             Sleep: lambda wish: None,
             Summarise: lambda wish: None,
+            Consult: consulted,
             RunTools: lambda wish: (),
         }
 

@@ -10,11 +10,12 @@ from clew.core.effects import Silent
 from clew.core.ports import Engine
 from clew.engines.guarded import Guarded
 from clew.engines.hosted import fitting, spelled
-from clew.engines.plugin import ContextEngine
 from clew.facts.messages import Message, ToolCall, tool_result
 from clew.facts.usage import Usage
 from clew.runtime.beside import Beside
 from clew.runtime.hooks import AFTER, BEFORE, Hooks
+from clew.runtime.plugins.context import Command, Skill, Tool
+from clew.runtime.plugins.loading import Loaded
 
 TELLING = 10.0
 """Seconds to take note of something."""
@@ -29,7 +30,7 @@ class Seat:
         self,
         engine: Engine,
         *,
-        plugin: ContextEngine | None = None,
+        plugin: Loaded | None = None,
         name: str = "compressor",
         hooks: Hooks | None = None,
         note: Callable[[str], None] = lambda text: None,
@@ -37,23 +38,34 @@ class Seat:
         """`note` is where a person hears of a plug-in's troubles."""
         self.name = name
         self.beside = Beside()
-        self._plugin = plugin
+        self.session = ""
+        """The one that is open."""
+        self.engine: Engine = Guarded(engine, self._objection) if plugin or (hooks and hooks.hears(BEFORE)) else engine
+        self.tools: Sequence[Mapping[str, Any]] = ()
+        self._loaded = plugin
+        self._plugin = plugin.engine if plugin else None
         self._hooks = hooks or Hooks()
         self._note = note
-        self._session = ""
-        self.engine: Engine = Guarded(engine, self._objection) if self._hooks.hears(BEFORE) else engine
-        self.tools: Sequence[Mapping[str, Any]] = ()
 
     @property
     def works_ahead(self) -> bool:
         """Whether it may work beside the conversation."""
         return self._plugin is None or self._plugin.works_ahead
 
+    @property
+    def commands(self) -> Mapping[str, Command]:
+        """What a person may ask of it, by name."""
+        return self._loaded.commands if self._loaded else {}
+
+    @property
+    def skills(self) -> Mapping[str, Skill]:
+        return self._loaded.skills if self._loaded else {}
+
     async def begin(self, session: str, **facts: Any) -> None:
         """A conversation is taken up: `model`, `context_length`, `conversation_id`, where it comes from …"""
-        self._session = session
+        self.session = session
         await self._tell("on_session_start", session, **{name: fact for name, fact in facts.items() if fact})
-        await self._fire("on_session_start", session_id=session, **facts)
+        await self.fire("on_session_start", session_id=session, **facts)
 
     async def talks_to(self, model: str, context_length: int, **facts: Any) -> None:
         """The model, at first and whenever it is another."""
@@ -63,48 +75,91 @@ class Seat:
         """After every response."""
         await self._tell("update_from_response", usage_told(usage))
 
-    async def turn_ended(self, messages: Iterable[Message], *, interrupted: bool) -> None:
-        if self._plugin is not None and hasattr(self._plugin, "on_turn_complete"):
-            await self._tell("on_turn_complete", spelled(tuple(messages)), interrupted=interrupted)
+    async def before_turn(self, words: str, messages: Iterable[Message]) -> str:
+        """What hooks want in the request besides what is said."""
+        if not self._hooks.hears("pre_llm_call"):
+            return ""
+        history = spelled(tuple(messages))
+        answers = await self.fire(
+            "pre_llm_call", session_id=self.session, user_message=words, conversation_history=history, platform="cli"
+        )
+        return "\n\n".join(str(each["context"]) for each in answers if isinstance(each, dict) and each.get("context"))
+
+    async def after_turn(self, words: str, messages: Iterable[Message]) -> None:
+        if self._plugin is None:
+            return
+        history = spelled(tuple(messages))
+        if hasattr(self._plugin, "on_turn_complete"):
+            await self._tell("on_turn_complete", history, interrupted=False, failed=False)
+        await self.fire(
+            "post_llm_call",
+            session_id=self.session,
+            user_message=words,
+            assistant_response=history[-1]["content"] if history else "",
+            conversation_history=history,
+            platform="cli",
+        )
 
     async def went_on(self, old: str, new: str, **facts: Any) -> None:
         """A compaction is a switch of sessions, not an end."""
-        self._session = new
+        self.session = new
         await self._tell("on_session_start", new, boundary_reason="compression", old_session_id=old, **facts)
-        await self._fire(AFTER, session=new, old_session=old, **facts)
+        await self.fire(AFTER, session=new, old_session=old, **facts)
 
     async def end(self, session: str, messages: Iterable[Message]) -> None:
         """A real end: the person leaves, or begins another conversation."""
         await self._tell("on_session_end", session, spelled(tuple(messages)))
-        await self._fire("on_session_end", session_id=session)
+        await self.fire("on_session_end", session_id=session)
 
     async def reset(self) -> None:
         await self._tell("on_session_reset")
-        await self._fire("on_session_reset")
+        await self.fire("on_session_reset")
 
     async def offer(self, taken: set[str]) -> Sequence[Mapping[str, Any]]:
         """The schemas of the engine's own tools, but for names that are taken."""
-        schemas = await self._tell("get_tool_schemas") or []
-        self.tools = [
-            tool
-            for tool in map(_wrapped, schemas)
-            if tool["function"].get("name") and tool["function"]["name"] not in taken
-        ]
+        schemas = [*(await self._tell("get_tool_schemas") or []), *map(_registered, self._extra_tools().values())]
+        named = {tool["function"].get("name"): tool for tool in map(_wrapped, schemas)}
+        self.tools = [tool for name, tool in named.items() if name and name not in taken]
         return self.tools
 
     async def run(self, call: ToolCall, live: Callable[[], Iterable[Message]]) -> Message | None:
         """The result of a call of one of its tools; None when the tool is not its own."""
         if self._plugin is None or call.name not in {tool["function"]["name"] for tool in self.tools}:
             return None
-        answer = fitting(self._plugin.handle_tool_call)
-        messages = spelled(tuple(live()))
-        told = await self.beside.ask(lambda: answer(call.name, _read(call.arguments), messages=messages), ANSWERING)
+        messages, given = spelled(tuple(live())), _read(call.arguments)
+        extra, answer = self._extra_tools().get(call.name), fitting(self._plugin.handle_tool_call)
+        told = await self.beside.ask(
+            (lambda: fitting(extra.handler)(given, messages=messages))
+            if extra
+            else (lambda: answer(call.name, given, messages=messages)),
+            ANSWERING,
+        )
         if isinstance(told, Silent):
             return tool_result(call, json.dumps({"error": f"the engine {self.name} failed: {told.why}"}))
         return tool_result(call, told if isinstance(told, str) else json.dumps(told, default=str))
 
+    async def command(self, name: str, rest: str) -> str:
+        """What one of its commands tells."""
+        told = await self.beside.ask(lambda: self.commands[name].handler(rest), ANSWERING)
+        return f"/{name} failed: {told.why}" if isinstance(told, Silent) else str(told or "")
+
+    async def fire(self, event: str, **facts: Any) -> list[Any]:
+        """Tell whoever is hooked in; what they answer."""
+        if not self._hooks.hears(event):
+            return []
+        told = await self.beside.ask(lambda: self._hooks.tell(event, facts), ANSWERING)
+        if isinstance(told, Silent):
+            self._note(f"a {event} hook failed ({told.why}); the conversation goes on")
+            return []
+        return list(told)
+
     def close(self) -> None:
         self.beside.close()
+        if self._loaded:
+            self._loaded.close()
+
+    def _extra_tools(self) -> Mapping[str, Tool]:
+        return self._loaded.tools if self._loaded else {}
 
     async def _tell(self, method: str, *args: Any, **named: Any) -> Any:
         """The plug-in's answer; what fails is said and changes nothing else."""
@@ -117,15 +172,8 @@ class Seat:
             return None
         return told
 
-    async def _fire(self, event: str, **facts: Any) -> None:
-        if not self._hooks.hears(event):
-            return
-        told = await self.beside.ask(lambda: self._hooks.tell(event, facts), ANSWERING)
-        if isinstance(told, Silent):
-            self._note(f"a {event} hook failed ({told.why}); the conversation goes on")
-
     def _objection(self, messages: tuple[Message, ...], focus: str | None) -> str:
-        return self._hooks.objection({"session": self._session, "messages": len(messages), "focus": focus})
+        return self._hooks.objection({"session": self.session, "messages": len(messages), "focus": focus})
 
 
 def usage_told(usage: Usage | None) -> dict[str, int]:
@@ -142,6 +190,11 @@ def usage_told(usage: Usage | None) -> dict[str, int]:
         "cache_write_tokens": usage.cache_write,
         "reasoning_tokens": usage.reasoning,
     }
+
+
+def _registered(tool: Tool) -> Mapping[str, Any]:
+    inner = dict(tool.schema.get("function") or tool.schema)
+    return {"description": tool.description, "parameters": {"type": "object"}, **inner, "name": tool.name}
 
 
 def _wrapped(schema: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from clew.core.effects import Summarise
 from clew.facts.exchange import Failure, Prompt, RateLimited, Reply, Unavailable
-from clew.facts.messages import message
+from clew.facts.messages import Message, message
 from clew.runtime.providers import Who
 from clew.runtime.retries import call_patiently
 from clew.runtime.transport import Transport
@@ -42,10 +42,16 @@ class Summariser:
         return await self.write(wish.prompt, wish.budget * 2)
 
     async def write(self, prompt: str, most: int) -> str | None:
+        return await self.answer((message("user", prompt),), most)
+
+    async def answer(self, messages: Sequence[Message], most: int) -> str | None:
+        """The same for a whole conversation; `most` is in tokens."""
+        system = "\n\n".join(said.text for said in messages if said.is_system)
+        said = tuple(said for said in messages if not said.is_system)
         for place, who in enumerate(self._whom):
             if self._clock() < self._rests[place]:
                 continue
-            asked = Prompt("", (message("user", prompt),), max_output=most, model=who.model)
+            asked = Prompt(system, said, max_output=most, model=who.model)
             until = time.monotonic() + LONGEST
             answer = await call_patiently(self._transport, asked, who.endpoint, deadline=until, attempts=2)
             self._record(who, answer)
