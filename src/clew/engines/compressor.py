@@ -16,7 +16,7 @@ from clew.core.speaker import HANDOFF_READ, Speaker, is_clews_own, speaker
 from clew.engines.actions import read_actions
 from clew.engines.boundaries import Plan, plan
 from clew.engines.digest import Carried, essentials, read_digest, write_digest
-from clew.engines.handoff import SYSTEM_NOTE, WITHOUT_MODEL, first_prompt, update_prompt, wrap
+from clew.engines.handoff import SYSTEM_NOTE, WITHOUT_MODEL, first_prompt, sections_of, update_prompt, wrap
 from clew.engines.importance import exact_strings
 from clew.engines.ledger import Ledger, read_ledger
 from clew.engines.talk import read_talk
@@ -100,7 +100,7 @@ class Compressor:
             written = yield from self._written(
                 tell(zip(history, actions, strict=True)), where.previous, tokens, budget, focus
             )
-            if written and count(written) <= max(tokens * TOO_LONG, budget.summary):
+            if written and sections_of(written) and count(written) <= max(tokens * TOO_LONG, budget.summary):
                 essential = essentials(ledger, task, budget=tokens, count=count)
                 return verify(written, sources=partial(_everything_said, where), essential=essential), ""
         talk = read_talk(zip(history, actions, strict=True), carried.talk)

@@ -25,6 +25,9 @@ DECIDING = 10.0
 COMPACTING = 300.0
 """Seconds to make it: a plug-in may ask a model of its own."""
 
+LEAST = 0.05
+"""A share of the tokens: what frees less is not worth a new session, nor the cache that it would break."""
+
 
 @dataclass(frozen=True, slots=True)
 class Hosted:
@@ -71,8 +74,9 @@ class Hosted:
 
     def _compaction(self, messages: tuple[Message, ...], made: tuple[Message, ...], before: int) -> Compaction:
         after = self.scale.messages(made)
-        if after >= before:
-            return Compaction(messages, tokens_before=before, tokens_after=before, kept=tuple(range(len(messages))))
+        if after > before * (1 - LEAST):
+            everything = tuple(range(len(messages)))
+            return Compaction(messages, tokens_before=before, tokens_after=before, kept=everything, declined=True)
         staying = {id(said) for said in made}
         kept = tuple(place for place, said in enumerate(messages) if id(said) in staying)
         dropped = tuple(sorted(set(range(len(messages))) - set(kept)))

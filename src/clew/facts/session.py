@@ -152,6 +152,8 @@ class Compaction:
     """Places of those that stayed in part: too large to keep whole."""
     notes: tuple[str, ...] = ()
     """What a person should know: a summariser that failed, a message too large to keep."""
+    declined: bool = False
+    """The engine chose to leave everything as it is, and nothing is pressing."""
 
     @property
     def freed(self) -> int:

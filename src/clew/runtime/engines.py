@@ -30,13 +30,18 @@ LONGEST_ANSWER = 8_000
 
 
 async def seated(
-    settings: Settings, works: Works, writers: list[Who], *, cwd: Path, note: Callable[[str], None]
+    settings: Settings,
+    works: Works,
+    writers: list[Who],
+    *,
+    window: int | None = None,
+    cwd: Path,
+    note: Callable[[str], None],
 ) -> Seat:
     """The seat of the engine named by `context.engine`; BadSettings when it cannot be. `writers` are asked for
-    summaries, the first who answers."""
+    summaries, the first who answers; `window` is that of the first, where it is known better than the catalog does."""
     scale = Scale()
-    window = _window(works, writers[0], settings)
-    own = Compressor(settings.policy, scale, has_summariser=True, summariser_window=window)
+    own = Compressor(settings.policy, scale, has_summariser=True, summariser_window=_window(works, writers[0], window))
     commands = {event: settings[f"hooks.{event}"] or "" for event in (BEFORE, AFTER)}
     name = settings["context.engine"]
     if name == OWN:
@@ -82,9 +87,8 @@ class _Voice:
         return answer
 
 
-def _window(works: Works, writer: Who, settings: Settings) -> int:
+def _window(works: Works, writer: Who, stated: int | None) -> int:
     """Tokens that a prompt of the summariser may have."""
-    stated = settings["auxiliary.compression.context_length"]
     provider, place = writer.endpoint.provider, writer.endpoint.base_url
     return window_of(
         writer.model, place, provider=provider, stated=stated, catalog=works.catalog, store=works.store

@@ -34,7 +34,7 @@ PROVIDERS = (
     Provider("mistral", "https://api.mistral.ai/v1", "chat", "MISTRAL_API_KEY"),
     Provider("moonshot", "https://api.moonshot.ai/v1", "chat", "MOONSHOT_API_KEY"),
     Provider("xai", "https://api.x.ai/v1", "chat", "XAI_API_KEY"),
-    Provider("local", "http://127.0.0.1:8080/v1", "chat", ""),
+    Provider("local", "http://127.0.0.1:8080/v1", "chat", "LOCAL_API_KEY"),
 )  # fmt: skip
 BY_NAME = {provider.name: provider for provider in PROVIDERS}
 

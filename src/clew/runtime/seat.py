@@ -23,6 +23,10 @@ ANSWERING = 120.0
 """Seconds for one call of an engine's tool."""
 
 
+KEPT = ("model", "context_length", "conversation_id", "platform", "hermes_home")
+"""What holds for all sessions of a conversation, and is told with each."""
+
+
 class Seat:
     """An engine through all conversations of a chat. Of clew's own there is nothing to tell; a plug-in hears it all."""
 
@@ -46,6 +50,7 @@ class Seat:
         self._plugin = plugin.engine if plugin else None
         self._hooks = hooks or Hooks()
         self._note = note
+        self._whence: dict[str, Any] = {}
 
     @property
     def works_ahead(self) -> bool:
@@ -63,7 +68,7 @@ class Seat:
 
     async def begin(self, session: str, **facts: Any) -> None:
         """A conversation is taken up: `model`, `context_length`, `conversation_id`, where it comes from …"""
-        self.session = session
+        self.session, self._whence = session, {key: facts[key] for key in KEPT if facts.get(key)}
         await self._tell("on_session_start", session, **{name: fact for name, fact in facts.items() if fact})
         await self.fire("on_session_start", session_id=session, **facts)
 
@@ -103,7 +108,10 @@ class Seat:
     async def went_on(self, old: str, new: str, **facts: Any) -> None:
         """A compaction is a switch of sessions, not an end."""
         self.session = new
-        await self._tell("on_session_start", new, boundary_reason="compression", old_session_id=old, **facts)
+        told = {**self._whence, **facts}
+        await self._tell("on_session_start", new, boundary_reason="compression", old_session_id=old, **told)
+        if hasattr(self._plugin, "carry_over_new_session_context"):  # how older engines learn of it
+            await self._tell("carry_over_new_session_context", old, new)
         await self.fire(AFTER, session=new, old_session=old, **facts)
 
     async def end(self, session: str, messages: Iterable[Message]) -> None:

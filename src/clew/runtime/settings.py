@@ -43,6 +43,7 @@ SETTINGS = (
     Setting("model.provider", None, "whose it is: anthropic, openai, openrouter …"),
     Setting("model.base_url", None, "where it is served, when not at the provider's own address"),
     Setting("model.context_length", None, "its window in tokens, when the catalog is wrong", int, 8_000, 100_000_000),
+    Setting("local.model", None, "a GGUF file that 'clew chat --local' serves, instead of the small model"),
     Setting("context.engine", "compressor", "who makes room"),
     Setting("compression.enabled", True, "whether conversations are compacted at all", bool),
     Setting("compression.threshold", _POLICY.threshold, "share of the window that triggers it", float, 0.05, 0.95),
