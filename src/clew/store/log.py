@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import chain as chained
+from itertools import count, islice, repeat
 from typing import Any, NamedTuple
 
-from clew.facts.messages import RESULT_ROLES, Message, read_message
+from clew.facts.messages import RESULT_ROLES, read_message
 from clew.store.blobs import OUTSIDE, POINTER, Shelf, put_back, take_out
 from clew.store.database import Look, Row, Work
 from clew.store.lineage import digest, link, links
@@ -28,6 +30,7 @@ COLUMNS = (
 KNOT = 32
 """Messages from one knot in the thread to the next, at most; the end of every append is one too. A list that is handed
 back is recognised by the last knot it has."""
+_POINTS = re.compile(b"blob:").search  # takes half the time of `in`, which first tries to read the word as a number
 AT_ONCE = 500
 """Values in one statement: well below what either database allows."""
 
@@ -61,12 +64,16 @@ class _Tools:
         self.calling: list[Mapping[str, Any]] = []
         self._names: dict[str, str] = {}
 
-    def answered(self, result: Message) -> tuple[str, str]:
-        """The call that a result answers, and its tool."""
+    def answered(self, raw: Mapping[str, Any], place: int) -> tuple[str, str]:
+        """The call that a result answers, where that is what tells its tool, and the tool."""
+        name = raw.get("name")
+        if type(name) is str and name:
+            return "", word(name)
+        result = read_message(raw, place)
         if result.name or not result.call_id:
             return result.call_id, word(result.name)
-        for raw in self.calling:
-            self._names |= {call.id: call.name for call in read_message(raw).calls}
+        for calling in self.calling:
+            self._names |= {call.id: call.name for call in read_message(calling).calls}
         self.calling.clear()
         return result.call_id, word(self._names.get(result.call_id, ""))
 
@@ -82,13 +89,13 @@ def prepare(messages: Sequence[Mapping[str, Any]], shelf: Shelf) -> list[Prepare
             role = read_message(raw, place).role
         if "tool_calls" in raw:
             tools.calling.append(raw)
-        call_id, tool = tools.answered(read_message(raw, place)) if role in RESULT_ROLES else ("", "")
+        call_id, tool = tools.answered(raw, place) if role in RESULT_ROLES else ("", "")
         try:
             body, print_ = spell(raw)
         except (TypeError, ValueError, RecursionError) as wrong:
             raise ValueError(f"message {place} cannot be stored: {wrong}; hand in plain JSON values") from None
         outside: str | None = None
-        blobs = _pointed_to(body) if b"blob:" in body else ()
+        blobs = _pointed_to(body) if _POINTS(body) else ()
         if len(body) >= OUTSIDE:
             body, outside, kept = _set_aside(body, shelf)
             blobs += kept
@@ -128,25 +135,27 @@ def chain_before(work: Work, conversation: int, place: int) -> bytes:
 
 
 def write(work: Work, conversation: int, said: Sequence[Prepared], end: Line, at: float | None = None) -> Line:
-    """Write messages behind the end of the line; the new end."""
-    last = end.place + len(said) - 1
-    chains = links(end.chain, [message.hash for message in said])
+    """Write messages behind the end of the line, each stretch up to a knot in one statement; the new end."""
+    if not said:
+        return end
     moment = time.time() if at is None else at
-    _keep_content(work, said)
-    bodies = _bodies(said)
-    rows = [
-        (conversation, place, print_, None if place % KNOT and place != last else chain, moment, role, tool, *body)
-        for place, (print_, role, tool, *_), chain, body in zip(
-            range(end.place, last + 1), said, chains, bodies, strict=True
-        )
-    ]
-    if any(message.blobs for message in said):
-        for message, row in zip(said, rows, strict=True):
-            _note_blobs(work, message, _insert(work, row), moment)
-    else:
-        for part in (rows[start : start + KNOT] for start in range(0, len(rows), KNOT)):
-            work.run(_insertion(len(part), len(part[0])), [*chained.from_iterable(part)])
-    return Line(end.place + len(said), chains[-1] if chains else end.chain)
+    prints, roles, tools, _, bodies, outsides, _ = zip(*said, strict=True)
+    # Python's sqlite3 asks all bytes how they want to be bound, which takes longer than to bind them; not bytearrays.
+    fields = _SHORT
+    texts: Iterable[Iterable[Any]] = [map(bytearray, bodies)]
+    if max(map(len, bodies)) > INLINE or any(outsides):
+        _keep_content(work, bodies)
+        fields, texts = _ROW, zip(*map(_apart, said), strict=True)
+    rows = zip(repeat(conversation), count(end.place), map(bytearray, prints), repeat(moment), roles, tools, *texts)
+    place, chain = end
+    while stretch := prints[place - end.place : _behind_knot(place) - end.place]:
+        chain = links(chain, stretch)[-1]
+        work.run(_insertion(fields, len(stretch)), [*chained.from_iterable(islice(rows, len(stretch))), chain])
+        place += len(stretch)
+    for here, message in enumerate(said, end.place):
+        if message.blobs:
+            _note_blobs(work, message, _seq_at(work, conversation, here), moment)
+    return Line(place, chain)
 
 
 def write_at(
@@ -161,11 +170,15 @@ def write_at(
 ) -> int:
     """Write one message at a place of its own: a summary, an edit, something put in between. Its number."""
     moment = time.time() if at is None else at
-    _keep_content(work, [message])
+    _keep_content(work, [message.body])
     stands = int(standing and not derived)
     print_, role, tool, *_ = message
-    row = (conversation, place, print_, None, moment, role, tool, *_apart(message), int(derived), stands)
-    seq = _insert(work, row)
+    made = work.one(
+        f"INSERT INTO message ({_ROW}, derived, standing) VALUES ({marks(range(11))}) RETURNING seq",
+        (conversation, place, print_, moment, role, tool, *_apart(message), int(derived), stands),
+    )
+    assert made is not None
+    seq = int(made[0])
     _note_blobs(work, message, seq, moment)
     return seq
 
@@ -281,15 +294,21 @@ def marks(values: Sequence[Any]) -> str:
     return ", ".join("?" * len(values))
 
 
-_FIELDS = "conversation place hash chain at role tool body content outside derived standing".split()
-"""Those that hold what is so by default come last: a row may leave them out."""
+def _behind_knot(place: int) -> int:
+    """The place behind the next knot, which may be at this one."""
+    return place + 1 + -place % KNOT
 
 
-def _bodies(said: Sequence[Prepared]) -> Sequence[tuple[Any, ...]]:
-    """The last values of their rows; no more than their texts where all of them are short."""
-    if all(len(message.body) <= INLINE and message.outside is None for message in said):
-        return [(message.body,) for message in said]
-    return [_apart(message) for message in said]
+_SHORT = "conversation, place, hash, at, role, tool, body"
+"""What is written of a message whose text stands in its row."""
+_ROW = f"{_SHORT}, content, outside"
+
+
+@cache
+def _insertion(fields: str, count: int) -> str:
+    """One statement for so many messages, the last of them a knot. It takes half the time of one for each."""
+    values = marks(fields.split())
+    return f"INSERT INTO message ({fields}, chain) VALUES {f'({values}, NULL), ' * (count - 1)}({values}, ?)"
 
 
 def _apart(message: Prepared) -> tuple[bytes | None, bytes | None, str | None]:
@@ -297,23 +316,16 @@ def _apart(message: Prepared) -> tuple[bytes | None, bytes | None, str | None]:
     return (body, None, message.outside) if len(body) <= INLINE else (None, digest(body), message.outside)
 
 
-def _insert(work: Work, row: Sequence[Any]) -> int:
-    made = work.one(f"{_insertion(1, len(row))} RETURNING seq", row)
-    assert made is not None
-    return int(made[0])
+def _seq_at(work: Work, conversation: int, place: int) -> int:
+    row = work.one("SELECT seq FROM message WHERE conversation = ? AND place = ?", (conversation, place))
+    assert row is not None
+    return int(row[0])
 
 
-@cache
-def _insertion(count: int, width: int) -> str:
-    """One statement for so many messages takes half the time of as many statements."""
-    values = ", ".join([f"({marks(range(width))})"] * count)
-    return f"INSERT INTO message ({', '.join(_FIELDS[:width])}) VALUES {values}"
-
-
-def _keep_content(work: Work, said: Sequence[Prepared]) -> None:
-    long = {digest(message.body): message.body for message in said if len(message.body) > INLINE}
-    if long:  # in one order for all writers: two that keep the same texts would otherwise wait for each other
-        work.many("INSERT INTO content (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(long.items()))
+def _keep_content(work: Work, bodies: Iterable[bytes]) -> None:
+    rows = [(digest(body), body) for body in {*bodies} if len(body) > INLINE]
+    if rows:  # in one order for all writers: two that keep the same texts would otherwise wait for each other
+        work.many("INSERT INTO content (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING", sorted(rows))
 
 
 def note_blob(work: Work, name: str, size: int, at: float) -> None:

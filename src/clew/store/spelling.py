@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ _BY_PYTHON = b" "  # in front of what only Python's own decoder reads back the s
 _USUAL = {("role", "content"), ("role", "tool_call_id", "content"), ("role", "tool_call_id", "name", "content")}
 """How messages of texts alone mostly come: the order of keys that counts for the fingerprint of those that have them,
 so that these are spelled once for both purposes."""
-_UNSAID = b"cache_control"  # a client moves this mark to its newest messages; it says nothing
+_MARKED = re.compile(b"cache_control").search  # a client moves this mark to its newest messages; it says nothing
 
 
 def spell(message: Mapping[str, Any]) -> tuple[bytes, bytes]:
@@ -27,14 +28,14 @@ def spell(message: Mapping[str, Any]) -> tuple[bytes, bytes]:
     marks stand.
     """
     message = message if type(message) is dict else dict(message)
-    if {*map(type, message.values())} == _TEXTS:
+    if _TEXTS.issuperset(map(type, message.values())):
         try:
             body = _dumps(message)
             return body, digest(body if (*message,) in _USUAL else _in_order(message))
         except orjson.JSONEncodeError:
             pass
     body = spelled(message)
-    if _UNSAID in body and (said := _without_marks(message)) != message:
+    if _MARKED(body) and (said := _without_marks(message)) != message:
         return body, fingerprint(said)
     if body.startswith(_BY_PYTHON):
         return body, digest(_by_python(message, sort_keys=True))

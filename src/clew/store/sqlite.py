@@ -6,8 +6,8 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import MappingProxyType
 
@@ -65,43 +65,39 @@ class Sqlite(Database):
             self.close()
             raise
 
-    @contextmanager
-    def write(self) -> Iterator[Work]:
-        with self._lock:
-            self._survive_fork()
-            yield from self._transaction(self._writer, "BEGIN IMMEDIATE")
+    def write(self) -> AbstractContextManager[Work]:
+        return _Transaction(self.path, "BEGIN IMMEDIATE", self._take_writer, self._give_writer)
 
-    @contextmanager
-    def read(self) -> Iterator[Work]:
-        self._survive_fork()
-        reader = self._idle.pop() if self._idle else self._connect()
-        try:
-            yield from self._transaction(reader, "BEGIN")
-        finally:
-            self._idle.append(reader)
-
-    def _transaction(self, connection: sqlite3.Connection, begin: str) -> Iterator[Work]:
-        try:
-            connection.execute(begin)
-            try:
-                yield _SqliteWork(connection)
-                connection.execute("COMMIT")
-            except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
-                raise
-        except sqlite3.Error as error:
-            raise _trouble(self.path, error) from error
+    def read(self) -> AbstractContextManager[Work]:
+        return _Transaction(self.path, "BEGIN", self._take_reader, self._give_reader)
 
     def _look(self, sql: str, values: Values) -> list[Row]:
-        self._survive_fork()
-        reader = self._idle.pop() if self._idle else self._connect()
+        reader = self._take_reader()
         try:
             return reader.execute(sql, values).fetchall()
         except sqlite3.Error as error:
             raise _trouble(self.path, error) from error
         finally:
-            self._idle.append(reader)
+            self._give_reader(reader)
+
+    def _take_writer(self) -> sqlite3.Connection:
+        self._lock.acquire()
+        try:
+            self._survive_fork()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self._writer
+
+    def _give_writer(self, _: sqlite3.Connection) -> None:
+        self._lock.release()
+
+    def _take_reader(self) -> sqlite3.Connection:
+        self._survive_fork()
+        return self._idle.pop() if self._idle else self._connect()
+
+    def _give_reader(self, reader: sqlite3.Connection) -> None:
+        self._idle.append(reader)
 
     def behind(self, mark: tuple[int, int], *, settled: bool = True) -> tuple[str, Values]:  # noqa: ARG002
         return "seq > ?", mark[1:]
@@ -187,18 +183,56 @@ def _use_wal(connection: sqlite3.Connection, wait: float) -> None:
             time.sleep(0.01)
 
 
+class _Transaction(AbstractContextManager[Work]):
+    """What is done in it is done whole or not at all. Every append enters one: a generator would take twice as long."""
+
+    def __init__(
+        self,
+        path: Path,
+        begin: str,
+        take: Callable[[], sqlite3.Connection],
+        give_back: Callable[[sqlite3.Connection], None],
+    ) -> None:
+        self._path, self._begin, self._take, self._give_back = path, begin, take, give_back
+
+    def __enter__(self) -> Work:
+        self._connection = self._take()
+        try:
+            self._work = _SqliteWork(self._connection)
+            self._work.run(self._begin)
+        except BaseException as error:
+            self.__exit__(type(error), error, None)
+            raise
+        return self._work
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        try:
+            try:
+                if error is None:
+                    self._work.run("COMMIT")
+            finally:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+            if isinstance(error, sqlite3.Error):
+                raise error
+        except sqlite3.Error as failed:
+            raise _trouble(self._path, failed) from failed
+        finally:
+            self._give_back(self._connection)
+
+
 class _SqliteWork(Work):
     def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
+        self._cursor = connection.cursor()  # one for all: to make it takes as long as to begin and to commit
 
     def all(self, sql: str, values: Values = ()) -> list[Row]:
-        return self._connection.execute(sql, values).fetchall()
+        return self._cursor.execute(sql, values).fetchall()
 
     def run(self, sql: str, values: Values = ()) -> int:
-        return self._connection.execute(sql, values).rowcount
+        return self._cursor.execute(sql, values).rowcount
 
     def many(self, sql: str, rows: Iterable[Values]) -> None:
-        self._connection.executemany(sql, rows)
+        self._cursor.executemany(sql, rows)
 
 
 @contextmanager
