@@ -18,7 +18,6 @@ from tests.agent.coder import Coder, answer, call, overflow, patched, steps
 from tests.agent.tmux import Terminal
 
 WINDOW = 32_000
-CLEW = str(Path(sys.executable).parent / "clew")
 
 
 @pytest.fixture
@@ -30,14 +29,7 @@ def project(tmp_path: Path) -> Path:
 
 def test_two_hundred_calls_over_a_small_window_with_all_that_can_come_in_between(tmp_path: Path, project: Path) -> None:
     tmux.needed()
-    coder = Coder(
-        steps(0, 14),
-        steps(14, 28),
-        overflow(WINDOW - 4_000),
-        steps(28, 42),
-        iter([call("terminal", command="echo ran >> runs.txt; sleep 60")]),
-        steps(42, 56),
-    )
+    coder = long_task()
     with ProviderSimulator(replies=coder, window=WINDOW, key="sk-test-1234567890") as simulator:
         environment = surroundings(tmp_path, simulator)
         with Terminal(project, environment) as terminal:
@@ -61,6 +53,18 @@ def test_two_hundred_calls_over_a_small_window_with_all_that_can_come_in_between
     assert {asked.prompt.model for asked in requests} == {"claude-sonnet-4-5", "claude-haiku-4-5"}
 
 
+def long_task() -> Coder:
+    """224 calls, an overflow in the midst of them, and a command that will be killed."""
+    return Coder(
+        steps(0, 14),
+        steps(14, 28),
+        overflow(WINDOW - 4_000),
+        steps(28, 42),
+        iter([call("terminal", command="echo ran >> runs.txt; sleep 60")]),
+        steps(42, 56),
+    )
+
+
 def surroundings(tmp_path: Path, simulator: ProviderSimulator) -> dict[str, str]:
     home = tmp_path / "home"
     home.mkdir()
@@ -78,7 +82,7 @@ def surroundings(tmp_path: Path, simulator: ProviderSimulator) -> dict[str, str]
 
 def drive(terminal: Terminal) -> None:
     """What the person does."""
-    terminal.type(f"{CLEW} chat --yes --model claude-sonnet-4-5")
+    terminal.type("clew chat --yes --model claude-sonnet-4-5")
     terminal.wait("/help")
     terminal.type("Write the tables 0 to 13 under tables/, patch each so that it adds up its rows, and run it.")
     terminal.wait("Tables 0 to 13 are done.", seconds=120)
@@ -94,7 +98,7 @@ def drive(terminal: Terminal) -> None:
     terminal.wait("sleep 60")
     terminal.kill("clew chat")
     terminal.wait("Killed")
-    terminal.type(f"{CLEW} chat --yes --resume --model claude-haiku-4-5")
+    terminal.type("clew chat --yes --resume --model claude-haiku-4-5")
     terminal.wait("/help", times=2)
     terminal.type("Go on with 42 to 55.")
     terminal.wait("Tables 42 to 55 are done.", seconds=120)

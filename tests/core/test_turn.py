@@ -142,6 +142,7 @@ def test_a_stated_limit_is_learned_and_made_room_for():
     end = drive(turn(long_session(20), SAID, setup(window=64_000)), script.hands())
     assert [wish.window for wish in script.asked if isinstance(wish, Learn)] == [9_000]
     assert end.window.size == 9_000
+    assert any("too long" in wish.text and "9,000" in wish.text for wish in script.asked if isinstance(wish, Tell))
     assert kinds(script).count("Continue") == 1
 
 
