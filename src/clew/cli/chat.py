@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from clew.cli.errors import Failed
-from clew.cli.options import json_option, store_option
+from clew.cli.options import store_option
 
 if TYPE_CHECKING:
     from clew.runtime.local import LocalModel
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.option("--local", is_flag=True, help="Talk to a model on this machine: no network, no key.")
 @click.option("--yes", is_flag=True, help="Let tools write and run without asking.")
 @store_option
-@json_option
+@click.option("--json", "as_json", is_flag=True, help="With -p: print events, one JSON object a line.")
 def chat(
     words: str | None,
     resume: str | None,
