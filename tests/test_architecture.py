@@ -18,11 +18,15 @@ MAY_IMPORT = {
     "store": {"facts"},
     "recall": {"facts", "store"},
     "runtime": {"facts", "core", "engines", "wire", "tokens", "store", "recall"},
-    "agent": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime"},
-    "cli": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime", "agent", ""},
+    "screen": {"facts", "core", "store", "recall"},
+    "agent": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime", "screen"},
+    "gateway": {"facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime"},
+    "cli": {
+        "facts", "core", "engines", "wire", "tokens", "store", "recall", "runtime", "screen", "agent", "gateway", "",
+    },
     "testing": {"facts", "core", "engines", "wire", "tokens", "store", "runtime", ""},
     "": {"facts", "core", "engines", "wire", "tokens", "store", "runtime"},
-}
+}  # fmt: skip
 """Room → the rooms it may import; the empty name is the front door `clew` itself."""
 
 PURE = {"facts", "core", "engines", "wire"}

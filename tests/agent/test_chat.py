@@ -72,7 +72,10 @@ def run(
 
 def test_every_command_says_what_it_does_and_help_lists_them_all(store: Store) -> None:
     told = run(store, lambda chat: chat.obey("/help"))
-    assert [line.split()[0] for line in told.splitlines()] == [f"/{command.name}" for command in COMMANDS]
+    listed = [line.split()[0] for line in told.splitlines() if line.startswith("  /")]
+    assert listed == [f"/{command.name}" for command in COMMANDS]
+    topics = [line for line in told.splitlines() if not line.startswith(" ")]
+    assert topics == [*dict.fromkeys(command.topic for command in COMMANDS), "keys"]
     assert all(command.told for command in COMMANDS)
     wanted = (
         "new reset compress usage insights resume sessions branch undo model tools help quit context search cost cache"
@@ -98,7 +101,10 @@ def test_new_branch_and_resume_move_between_conversations(store: Store) -> None:
         assert "2 messages" in told
         assert chat.conversation.session.id == first
         assert branch != first
-        return (await chat.obey("/sessions")).splitlines()
+        listed = (await chat.obey("/sessions")).splitlines()
+        at = next(place for place, line in enumerate(listed) if first.split(".")[0] in line)
+        assert "this one" in listed[at + 1]
+        return [line for line in listed if line.strip().startswith("20")]
 
     assert len(run(store, talk)) == 3
 
@@ -125,8 +131,11 @@ def test_the_window_is_shown_by_kind_and_says_how_it_is_known(store: Store) -> N
     assert "observed" in after
     assert "you" in after
     assert "tools" in after
-    counted = [int(line.split()[1].replace(",", "")) for line in after.splitlines()[1:]]
-    assert sum(counted) > 150
+    total, _, *rows, marks = after.splitlines()
+    parts = [line.split()[:3] for line in rows]
+    assert sum(int(tokens.replace(",", "")) for _, tokens, _ in parts) == int(total.split()[0].replace(",", ""))
+    assert sum(int(share.removesuffix("%")) for *_, share in parts) == 100
+    assert "soft mark 80,000 · │ trigger 100,000 · ┃ hard mark 163,200" in marks
 
 
 def test_what_was_spent_and_cached_is_told(store: Store) -> None:
@@ -138,10 +147,12 @@ def test_what_was_spent_and_cached_is_told(store: Store) -> None:
 
     usage, cache, insights = run(store, talk, ["1", "2"])
     (spent,) = store.spent()
-    assert f"prompt {spent.usage.prompt:,} =" in usage
+    assert f"= prompt {spent.usage.prompt:,}" in " ".join(usage.split())
     assert f"{spent.usage.cache_read:,} of {spent.usage.prompt:,}" in cache
+    assert "warm for" in cache
     assert spent.usage.cache_read > 0
-    assert insights.startswith("claude-sonnet-4-5")
+    assert "claude-sonnet-4-5" in insights
+    assert "last 7 days" in insights
 
 
 def test_another_model_with_a_smaller_window_makes_room_before_its_first_call(store: Store) -> None:

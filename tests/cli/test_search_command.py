@@ -138,6 +138,38 @@ def test_what_could_not_be_searched_is_said_loudly(search, family, monkeypatch):
     assert json.loads(search("bell", "--json").stdout)["complete"] is False
 
 
+def test_how_it_was_looked_for_is_told(search):
+    assert json.loads(search("callers", "--json").stdout)["mode"] == "words"
+    assert json.loads(search("callers", "--mode", "words", "--json").stdout)["mode"] == "words"
+    assert search("callers", "--mode", "guess").exit_code == 2
+
+
+def test_by_meaning_without_the_extra_is_by_words_and_says_so(search):
+    if nearness_is_installed():
+        pytest.skip("clew[semantic] is installed")
+    document = json.loads(search("who calls it", "--mode", "hybrid", "--json").stdout)
+    assert (document["mode"], document["complete"]) == ("words", False)
+    assert "clew[semantic]" in document["notes"][0]
+
+
+def test_by_meaning_every_message_is_read_first(search, family):
+    if not nearness_is_installed():
+        pytest.skip("clew[semantic] is not installed")
+    with open_store(family.url) as store:
+        live = store.open_session()
+        said = [f"bell {n}" for n in range(400)] + ["The automobile is in the garage for new brakes."]
+        store.append(live, [{"role": "user", "content": text} for text in said])
+    document = json.loads(search("car", "in", "the", "workshop", "--mode", "meaning", "--json").stdout)
+    assert (document["mode"], document["complete"]) == ("meaning", True)
+    assert "automobile" in document["hits"][0]["snippet"]
+
+
+def nearness_is_installed():
+    from clew.recall.meaning import encoder
+
+    return encoder() is not None
+
+
 def test_no_question_is_a_usage_error(search):
     assert search().exit_code == 2
     assert search("  ").exit_code == 2

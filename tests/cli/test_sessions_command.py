@@ -70,7 +70,7 @@ def test_sessions_alone_lists_and_takes_the_lists_options(sessions):
 
 def test_a_limit_says_how_many_there_are(sessions):
     result = sessions("list", "--limit", 2)
-    assert "2 of 5 conversations; --all lists every one." in result.stdout
+    assert "2 of 5 conversations; 'clew sessions --all' lists every one." in result.stdout
     assert len(json.loads(sessions("list", "--limit", 1, "--all", "--json").stdout)["conversations"]) == 5
 
 

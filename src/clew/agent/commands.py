@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-from clew.agent.filling import drawn, filling
+from rich.console import Console
+from rich.text import Text
+
+from clew.agent import accounts, cached, choosing, filling
 from clew.agent.memory import FILES, Memory
 from clew.agent.watching import short
 from clew.core.ports import Setup
 from clew.facts.budget import share_out
 from clew.facts.messages import message
 from clew.facts.session import Outlook, Session
-from clew.facts.usage import Usage
 from clew.runtime.conversation import Conversation
 from clew.runtime.recall import search
-from clew.store.ledger import Spent
+from clew.screen import conversations, hits, spending
+from clew.screen.layout import drawn, facts, say
 from clew.store.store import Store
 
 PREVIEW = "--preview"
+LISTED, HITS = 15, 5
+"""Conversations, and places that a search found, that are shown."""
 
 
 class Chat(Protocol):
@@ -51,6 +55,11 @@ class Chat(Protocol):
         """Go on with another model."""
         ...
 
+    @property
+    def pick(self) -> choosing.Pick | None:
+        """Have the person pick one of several; None where they cannot."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class Command:
@@ -58,6 +67,7 @@ class Command:
     told: str
     """What it does, in one line."""
     run: Callable[[Chat, str], Awaitable[str]]
+    topic: str = "this chat"
 
 
 class Quit(Exception):
@@ -75,6 +85,11 @@ async def compress(chat: Chat, focus: str) -> str:
     before = chat.conversation.session
     now = await chat.conversation.compress(focus or None)
     return "" if now.session.id != before.id else "nothing was compacted"
+
+
+async def retry(chat: Chat, _: str) -> str:
+    await chat.conversation.retry()
+    return ""
 
 
 async def pin(chat: Chat, words: str) -> str:
@@ -123,6 +138,9 @@ async def branch(chat: Chat, title: str) -> str:
 
 
 async def model(chat: Chat, name: str) -> str:
+    if not name and chat.pick:
+        here = chat.conversation
+        name = await chat.pick("Which model?", choosing.models(here), here.who.model) or ""
     if name:
         await chat.talk_to(name)
     setup = chat.conversation.setup
@@ -131,7 +149,8 @@ async def model(chat: Chat, name: str) -> str:
 
 async def tools(chat: Chat, _: str) -> str:
     told = [tool["function"] for tool in chat.conversation.setup.tools]
-    return "\n".join(f"{each['name']:<14} {each['description'].splitlines()[0]}" for each in told)
+    rows = [(each["name"], each["description"].splitlines()[0]) for each in told]
+    return drawn(lambda page: page.print(facts(rows)))
 
 
 async def memory(chat: Chat, _: str) -> str:
@@ -143,40 +162,38 @@ async def memory(chat: Chat, _: str) -> str:
 
 
 async def context(chat: Chat, _: str) -> str:
-    conversation = chat.conversation
-    return drawn(filling(conversation.session, conversation.setup, conversation.factor))
+    here = chat.conversation
+    found = filling.filling(here.session, here.setup, here.factor)
+    return drawn(lambda page: filling.show(page, found))
 
 
 async def cache(chat: Chat, _: str) -> str:
-    spent = _spent(chat)
-    prompt = spent.usage.prompt if spent else 0
-    if not spent or not prompt:
-        return "nothing was sent yet"
-    read = spent.usage.cache_read
-    return f"{read:,} of {prompt:,} prompt tokens were read from the provider's cache ({read / prompt:.0%})"
+    return drawn(lambda page: cached.show(page, chat.conversation))
 
 
 async def insights(chat: Chat, days: str) -> str:
-    after = time.time() - 86_400 * (int(days) if days.isdigit() else 30)
-    rows = chat.store.spent("model", after=after)
-    return "\n".join(f"{row.key:<32} {told_spent(row)}" for row in rows) or "nothing yet"
+    period = spending.period(int(days) if days.isdigit() and int(days) else None, None, None)
+    picture = spending.picture(chat.store, period, ("day", "model", "tool", "conversation"))
+    return drawn(lambda page: spending.show(page, picture, whole=False))
 
 
 async def usage(chat: Chat, _: str) -> str:
-    return told_spent(_spent(chat))
-
-
-def _spent(chat: Chat) -> Spent | None:
-    conversation = chat.store.conversation(chat.conversation.session.id).id
-    return next(iter(chat.store.spent(conversation=conversation, family=True)), None)
+    account = accounts.account_of(chat.store, chat.conversation.session.id)
+    return drawn(lambda page: accounts.show(page, account))
 
 
 async def sessions(chat: Chat, _: str) -> str:
-    rows = chat.store.conversations(limit=15)
-    return "\n".join(f"{row.id}  {row.messages:,} messages  {row.title}" for row in rows) or "none yet"
+    rows, total = conversations.listed(chat.store, limit=LISTED), conversations.total(chat.store)
+    here = chat.store.conversation(chat.conversation.session.id).id
+    return drawn(lambda page: conversations.show_list(page, rows, total, here))
 
 
 async def resume(chat: Chat, words: str) -> str:
+    if not words and chat.pick:
+        here = chat.store.conversation(chat.conversation.session.id).id
+        words = await chat.pick("Which conversation?", choosing.conversations(chat.store), here) or ""
+        if not words:
+            return ""
     named = words or next((row.id for row in chat.store.conversations(limit=1)), "")
     found = chat.store.find(named) if named else []
     if len(found) != 1:
@@ -186,9 +203,11 @@ async def resume(chat: Chat, words: str) -> str:
 
 
 async def find(chat: Chat, words: str) -> str:
-    found = search(chat.store, words, limit=5)
-    hits = [f"{hit.conversation} {hit.place}: {hit.snippet}" for hit in found.hits]
-    return "\n".join([*hits, f"{found.total:,} of {found.searched:,} messages"])
+    if not words:
+        return "/search takes what to look for"
+    found = search(chat.store, words, limit=HITS)
+    seen = [hits.seen(chat.store, hit, 0) for hit in found.hits]
+    return drawn(lambda page: hits.show(page, words, found, hits.Chosen(), seen))
 
 
 async def quit_(_chat: Chat, _: str) -> str:
@@ -196,33 +215,58 @@ async def quit_(_chat: Chat, _: str) -> str:
 
 
 async def help_(_chat: Chat, _: str) -> str:
-    return "\n".join(f"/{command.name:<10} {command.told}" for command in COMMANDS)
+    def draw(page: Console) -> None:
+        topics: dict[str, list[tuple[str, str]]] = {
+            topic: [] for topic in (*(command.topic for command in COMMANDS), "keys")
+        }
+        for command in COMMANDS:
+            topics[command.topic].append((f"/{command.name}", command.told))
+        wide = max(len(name) for name, _ in [*KEYS, *(row for rows in topics.values() for row in rows)])
+        for topic, rows in (topics | {"keys": KEYS}).items():
+            say(page, Text(topic, style="bold"))
+            page.print(facts((f"  {name:<{wide}}", told) for name, told in rows))
+
+    return drawn(draw)
 
 
 COMMANDS = (
-    Command("new", "begin a new conversation", new),
-    Command("compress", "make room now, in detail for what you write behind it; --preview only looks", compress),
-    Command("pin", "keep a text, or the newest answer, in the window for good", pin),
-    Command("pins", "what is pinned", pins),
-    Command("unpin", "let number N go", unpin),
-    Command("undo", "take back your last turn, or the last N", undo),
-    Command("branch", "try something else from here; the other goes on as it was", branch),
-    Command("context", "what fills the window", context),
-    Command("model", "the model, or another one from now on", model),
-    Command("tools", "what the model can do", tools),
-    Command("memory", "what the model wrote down to last", memory),
-    Command("usage", "what this conversation took", usage),
-    Command("cache", "how much of it the provider had cached", cache),
-    Command("insights", "what all of them took, by model, in the last N days", insights),
-    Command("sessions", "your conversations", sessions),
-    Command("resume", "go on with one, by the beginning of its id", resume),
-    Command("search", "find it again", find),
-    Command("help", "this list", help_),
+    Command("new", "begin a new conversation", new, "conversations"),
+    Command("resume", "go on with one: pick it, or write the beginning of its id", resume, "conversations"),
+    Command("sessions", "your conversations", sessions, "conversations"),
+    Command("search", "find again what was said in any of them", find, "conversations"),
+    Command("branch", "try something else from here; the other goes on as it was", branch, "conversations"),
+    Command("undo", "take back your last turn, or the last N", undo, "conversations"),
+    Command("retry", "ask again about what was not answered", retry, "conversations"),
+    Command("context", "what fills the window, and where its marks are", context, "the window"),
+    Command(
+        "compress",
+        "make room now; words behind it stay in detail, --preview only looks",
+        compress,
+        "the window",
+    ),
+    Command("pin", "keep a text, or the newest answer, in the window for good", pin, "the window"),
+    Command("pins", "what is pinned", pins, "the window"),
+    Command("unpin", "let number N go", unpin, "the window"),
+    Command("model", "pick another model, or write its name", model, "the model"),
+    Command("tools", "what it can do", tools, "the model"),
+    Command("memory", "what it wrote down to last", memory, "the model"),
+    Command("usage", "what this conversation took, with all it delegated (also /cost)", usage, "what it takes"),
+    Command("cache", "what the provider's cache did for it", cache, "what it takes"),
+    Command("insights", "what all of them took in the last N days", insights, "what it takes"),
+    Command("help", "this page", help_),
     Command("quit", "leave; everything is kept", quit_),
 )
 ALSO = {"reset": "new", "exit": "quit", "cost": "usage"}
 BY_NAME = {command.name: command for command in COMMANDS}
 BY_NAME |= {other: BY_NAME[name] for other, name in ALSO.items()}
+KEYS = (
+    ("Enter", "sends; Alt-Enter, or a \\ at the end, begins a new line"),
+    ("Tab", "completes commands, what they take, and paths"),
+    ("@path", "sends a picture along; so does one that is pasted or dragged here"),
+    ("Ctrl-V", "takes a picture from the clipboard"),
+    ("Ctrl-C", "stops the turn, clears the line, and leaves when pressed twice"),
+    ("Ctrl-D", "leaves"),
+)
 
 
 def previewed(would: Outlook | None, session: Session) -> str:
@@ -248,16 +292,3 @@ def pin_limit(setup: Setup) -> int:
     """Tokens that all pins together may weigh: a tenth of what a conversation may."""
     fixed = {"system": setup.system_tokens, "tools": setup.tools_tokens}
     return share_out(setup.model.window, setup.policy, **fixed).room // 10
-
-
-def told_spent(spent: Spent | None) -> str:
-    if spent is None or not spent.calls:
-        return "nothing yet"
-    used: Usage = spent.usage
-    money = f"${spent.cost:.4f}" if spent.unpriced < spent.calls else "at an unknown cost"
-    if 0 < spent.unpriced < spent.calls:
-        money += f" and {spent.unpriced:,} calls at an unknown one"
-    return (
-        f"{spent.calls:,} calls ({spent.failed:,} failed) · prompt {used.prompt:,} = {used.input:,} fresh + "
-        f"{used.cache_read:,} cached + {used.cache_write:,} written · output {used.output:,} · {money}"
-    )

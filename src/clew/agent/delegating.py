@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from clew.agent.deeds import deed
 from clew.agent.tools.call import failed
 from clew.agent.tools.tool import function, text
 from clew.agent.watching import short
@@ -70,7 +71,7 @@ class _From:
     def piece(self, piece: Piece) -> None: ...
 
     def calling(self, call: ToolCall) -> None:
-        self._watch.told(f"  ↳ {call.name} {short(call.arguments)}")
+        self._watch.told(f"  ↳ {deed(call)}")
 
     def called(self, call: ToolCall, result: Message, seconds: float) -> None: ...
 

@@ -9,6 +9,7 @@ from threading import Lock
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from clew.agent.previewing import preview
 from clew.agent.tools.commands import read_command
 from clew.agent.tools.tool import Arguments, Risk, Tool
 from clew.agent.workspace import Workspace
@@ -98,6 +99,8 @@ def _wish(tool: Tool, arguments: Arguments, at: Workspace, home: Path) -> Wish:
     guarded = ".git" in place.parts or place.is_relative_to(home.resolve())
     warning = "what stands there decides what programs do later" if guarded else ""
     told = f"{tool.name.replace('_', ' ')}: {_visible(at.shown(place))}"
+    if change := preview(tool.name, arguments, place):
+        told += f"\n{_visible(change)}"
     return _told(told, (tool.name,), f"{tool.name} anywhere in this project", warning)
 
 

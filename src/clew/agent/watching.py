@@ -43,11 +43,10 @@ class Events:
         self._put = put
 
     def piece(self, piece: Piece) -> None:
-        match piece:
-            case Said(text):
-                self.event("text", text=text)
-            case Beside("reasoning_content" | "reasoning", text) | Grown("thinking", text):
-                self.event("thinking", text=text)
+        if isinstance(piece, Said):
+            self.event("text", text=piece.text)
+        elif (thought := thought_in(piece)) is not None:
+            self.event("thinking", text=thought)
 
     def calling(self, call: ToolCall) -> None:
         self.event("call", id=call.id, name=call.name, arguments=call.arguments)
@@ -61,6 +60,14 @@ class Events:
 
     def event(self, kind: str, **fields: Any) -> None:
         self._put(json.dumps({"event": kind, **fields}, ensure_ascii=False))
+
+
+def thought_in(piece: Piece) -> str | None:
+    """What the model thinks aloud in this piece, if it is of that kind."""
+    match piece:
+        case Beside("reasoning_content" | "reasoning", str(text)) | Grown("thinking", str(text)):
+            return text
+    return None
 
 
 def short(text: str, most: int = SHOWN) -> str:

@@ -11,11 +11,11 @@ from rich.console import Console
 from rich.text import Text
 
 from clew.cli import screen, stores
-from clew.cli.amounts import count, size
-from clew.cli.layout import facts, say
-from clew.cli.shown import shown
 from clew.runtime import care
 from clew.runtime.recall import index_of
+from clew.screen.amounts import count, size
+from clew.screen.layout import facts, say
+from clew.screen.shown import shown
 from clew.store.check import Finding, Kind, findings
 from clew.store.inventory import (
     Facts,

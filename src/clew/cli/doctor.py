@@ -44,7 +44,8 @@ def doctor(*, repair: bool, backup: Path | None, store_url: str | None, as_json:
 
 
 def _show(first: Checkup, last: Checkup, done: object, repair: bool) -> None:
-    from clew.cli import checkup, layout, mending, screen
+    from clew.cli import checkup, mending, screen
+    from clew.screen import layout
 
     console = screen.console()
     checkup.show(console, first)

@@ -9,9 +9,9 @@ from typing import Any
 from clew.cli.account import Account
 from clew.cli.outcome import Outcome
 from clew.cli.recordings import Recording
-from clew.cli.shown import shown
 from clew.facts.budget import Budget
 from clew.facts.session import Compaction
+from clew.screen.shown import shown
 
 
 def compaction_document(

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.text import Text
 from rich.tree import Tree
 
-from clew.cli.amounts import cost, count
-from clew.cli.conversations import about_document, spent_document
-from clew.cli.layout import say
-from clew.cli.moments import age, exact
-from clew.cli.naming import one_line, title_of
-from clew.cli.shown import shown
 from clew.facts.session import Origin
+from clew.screen.amounts import cost, count
+from clew.screen.conversations import about_document, spent_document
+from clew.screen.layout import say
+from clew.screen.moments import age, exact
+from clew.screen.shown import shown
+from clew.screen.titles import one_line, title_of
 from clew.store import chain
 from clew.store.ledger import By, Spent
 from clew.store.store import Store

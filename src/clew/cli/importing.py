@@ -65,8 +65,8 @@ class _Work:
 def _import_all(store: Store, sources: Sequence[str], tags: Sequence[str], show: Callable[[Brought], None]) -> _Work:
     """One after the other; a failing one is reported and the others go on."""
     from clew.cli import screen
-    from clew.cli.shown import shown
     from clew.facts.messages import BadMessages
+    from clew.screen.shown import shown
     from clew.store.trouble import StoreError
 
     work = _Work()
@@ -122,8 +122,8 @@ def _full(source: str) -> str:
 def _index(store: Store, work: _Work) -> None:
     """Make what is new searchable; what could not be indexed now is indexed by the next search."""
     from clew.cli import screen
-    from clew.cli.shown import shown
     from clew.runtime.recall import index_of
+    from clew.screen.shown import shown
     from clew.store.trouble import StoreError
 
     if work.interrupted:
@@ -139,8 +139,9 @@ def _index(store: Store, work: _Work) -> None:
 
 
 def _tell(brought: Brought) -> None:
-    from clew.cli import layout, screen
-    from clew.cli.amounts import count
+    from clew.cli import screen
+    from clew.screen import layout
+    from clew.screen.amounts import count
 
     new = (
         "already there"
@@ -156,8 +157,9 @@ def _tell(brought: Brought) -> None:
 
 
 def _tell_all(work: _Work) -> None:
-    from clew.cli import layout, screen
-    from clew.cli.amounts import count
+    from clew.cli import screen
+    from clew.screen import layout
+    from clew.screen.amounts import count
 
     conversations = len({brought.conversation for brought in work.brought})
     added = sum(brought.added for brought in work.brought)
@@ -168,7 +170,7 @@ def _tell_all(work: _Work) -> None:
 
 
 def _document(work: _Work) -> dict[str, Any]:
-    from clew.cli.shown import shown
+    from clew.screen.shown import shown
 
     return {
         "imported": [asdict(brought) for brought in work.brought],

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import click
 
-from clew.cli.moments import when_option
-from clew.cli.options import json_option, store_option
+from clew.cli.options import json_option, store_option, when_option
 
 BY = ("day", "model", "provider", "purpose", "tool", "session", "conversation")
 
@@ -32,7 +31,8 @@ def insights(
 
     A conversation's row has what it delegated in it.
     """
-    from clew.cli import screen, spending, stores
+    from clew.cli import screen, stores
+    from clew.screen import spending
 
     if days and since is not None:
         raise click.UsageError("--days and --since both say where to begin; say one of them.")

@@ -11,14 +11,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from clew.cli.amounts import count, size
-from clew.cli.conversations import about_document
-from clew.cli.layout import grid, in_one_line, say
-from clew.cli.moments import age
-from clew.cli.naming import title_of
-from clew.cli.shown import shown
 from clew.facts.session import Origin
 from clew.runtime.care import backups_of
+from clew.screen.amounts import count, size
+from clew.screen.conversations import about_document
+from clew.screen.layout import grid, in_one_line, say
+from clew.screen.moments import age
+from clew.screen.shown import shown
+from clew.screen.titles import title_of
 from clew.store import care
 from clew.store.care import Forgotten
 from clew.store.inventory import Weight, loose_blobs, weight_of

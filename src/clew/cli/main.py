@@ -17,8 +17,10 @@ from clew.cli.errors import INTERRUPTED, JSON, Failed
 from clew.cli.importing import import_
 from clew.cli.insights import insights
 from clew.cli.models import models
+from clew.cli.plugins import plugins
 from clew.cli.replay import replay
 from clew.cli.search import search
+from clew.cli.serve import serve
 from clew.cli.sessions import sessions
 from clew.store.trouble import StoreError
 
@@ -44,7 +46,7 @@ class Doors(click.Group):
 
 
 def _shown(wrong: StoreError) -> str:
-    from clew.cli.shown import shown
+    from clew.screen.shown import shown
 
     return shown(str(wrong))
 
@@ -58,7 +60,7 @@ def clew() -> None:
     """
 
 
-for command in (chat, compact, config, doctor, import_, insights, models, replay, search, sessions):
+for command in (chat, compact, config, doctor, import_, insights, models, plugins, replay, search, serve, sessions):
     clew.add_command(command)
 
 

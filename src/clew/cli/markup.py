@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TypeAlias
 
-from clew.cli.shown import shown
+from clew.screen.shown import shown
 
 
 class Markup(str):

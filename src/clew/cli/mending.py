@@ -11,13 +11,13 @@ from typing import Any
 from rich.console import Console
 
 from clew.cli import screen, stores
-from clew.cli.amounts import count
 from clew.cli.checkup import Checkup
 from clew.cli.errors import Failed, why
-from clew.cli.layout import say
-from clew.cli.shown import shown
 from clew.runtime import care
 from clew.runtime.recall import index_of
+from clew.screen.amounts import count
+from clew.screen.layout import say
+from clew.screen.shown import shown
 from clew.store.address import INDEX, beside
 from clew.store.care import mend as mend_rows
 from clew.store.check import Kind

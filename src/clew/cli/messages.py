@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from clew.cli.amounts import cost, count, size
-from clew.cli.layout import facts, say
-from clew.cli.moments import age, exact, moment
-from clew.cli.naming import one_line
-from clew.cli.shown import shown
-from clew.facts.messages import BadMessages, Message, other_parts, read_message
+from clew.facts.messages import Message, other_parts
 from clew.facts.session import Origin
+from clew.screen.amounts import cost, count, size
+from clew.screen.layout import facts, say
+from clew.screen.moments import age, exact, moment
+from clew.screen.shown import shown
+from clew.screen.titles import one_line, read
 from clew.store.store import Store
 from clew.store.trouble import StoreError
 from clew.store.values import Stored
 
 if TYPE_CHECKING:
-    from clew.cli.conversations import Listed
     from clew.cli.show import Page
+    from clew.screen.conversations import Listed
 
 TEXT_SHOWN, LINES_SHOWN = 1_000, 16
 """Characters and lines of a text before it is folded."""
@@ -113,14 +113,6 @@ def blob_sizes(store: Store, messages: Sequence[Stored]) -> dict[str, int]:
         except StoreError:
             continue
     return sizes
-
-
-def read(stored: Stored) -> Message:
-    """What it says, whatever it is."""
-    try:
-        return read_message(stored.message)
-    except BadMessages:
-        return read_message({**stored.message, "role": stored.role or "unknown"})
 
 
 def folded(text: str) -> str:

@@ -6,19 +6,13 @@ import re
 from collections.abc import Iterator
 
 from clew.cli.errors import Failed
-from clew.cli.moments import age
-from clew.cli.shown import shown
-from clew.core.speaker import Speaker, speaker
-from clew.facts.messages import BadMessages, Message, read_message
+from clew.screen.moments import age
+from clew.screen.shown import shown
+from clew.screen.titles import title_of
 from clew.store.store import Store
 from clew.store.trouble import NotFound
-from clew.store.values import Conversation, Stored
 
 LAST = "last"
-LOOKED_AT = 12
-"""Messages among which the first one of a person is looked for, where a conversation has no title."""
-TITLE = 200
-"""Characters of a title that are ever shown."""
 
 
 def resolve(store: Store, name: str) -> str:
@@ -36,29 +30,6 @@ def resolve(store: Store, name: str) -> str:
         if found:
             raise Failed("\n".join(_candidates(store, name, found))) from None
         raise Failed(shown(str(unknown))) from None
-
-
-def title_of(store: Store, conversation: Conversation) -> str:
-    """What a conversation is called, or how the first thing a person said in it begins."""
-    if conversation.title:
-        return one_line(conversation.title)
-    asked = [said for said in store.history(conversation.id, limit=LOOKED_AT) if said.role == "user"]
-    messages = [said for said in map(_read, asked) if said and said.text.strip()]
-    by_person = [said for said in messages if speaker(said) is Speaker.PERSON]
-    return one_line((by_person or messages)[0].text) if messages else "(no title)"
-
-
-def one_line(text: str, most: int = TITLE) -> str:
-    """How a text begins, ready to be shown in one line."""
-    line = " ".join(shown(text).split())
-    return line if len(line) <= most else line[: most - 1] + "…"
-
-
-def _read(said: Stored) -> Message | None:
-    try:
-        return read_message(said.message)
-    except BadMessages:
-        return None
 
 
 def _newest(store: Store) -> str:

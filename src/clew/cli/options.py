@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from clew.cli.errors import JSON
+from clew.screen.moments import read_when
 
 if TYPE_CHECKING:
     from clew.facts.budget import Budget
@@ -57,6 +58,14 @@ def context_length_option(default: int) -> Callable[[Command], Command]:
     return click.option(
         "--context-length", metavar="N", type=int, default=default, show_default=True, help="The window, in tokens."
     )
+
+
+def when_option(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
+    """An option's value as a moment, or a usage error that shows how one is written."""
+    try:
+        return None if value is None else read_when(value)
+    except ValueError as wrong:
+        raise click.BadParameter(str(wrong), context, option) from None
 
 
 def budget_of(context_length: int, policy: Policy) -> Budget:

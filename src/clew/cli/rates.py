@@ -11,9 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from clew.cli.layout import facts as fact_table
-from clew.cli.layout import grid, in_one_line, say
-from clew.cli.shown import shown
+from clew.screen.layout import facts as fact_table
+from clew.screen.layout import grid, in_one_line, say
+from clew.screen.shown import shown
 from clew.wire.catalog import ModelFacts
 from clew.wire.prices import PRICES, Prices
 from clew.wire.servers import Served

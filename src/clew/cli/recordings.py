@@ -13,7 +13,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from clew.cli.errors import Failed, why
-from clew.cli.shown import shown
+from clew.screen.shown import shown
 from clew.wire.transcripts import Transcript, UnreadableTranscript, read_transcript
 
 STDIN = "-"

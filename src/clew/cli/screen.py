@@ -9,13 +9,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-
-def console(*, stderr: bool = False) -> Console:
-    """A console that takes text literally: brackets in a conversation are not markup."""
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+from clew.screen.layout import console as console
 
 
 def as_json(document: Any) -> bytes:

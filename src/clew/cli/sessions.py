@@ -27,7 +27,8 @@ def sessions() -> None:
 @json_option
 def list_(*, limit: int, everything: bool, store_url: str | None, as_json: bool) -> None:
     """List the conversations, the one last active first."""
-    from clew.cli import conversations, screen, stores
+    from clew.cli import screen, stores
+    from clew.screen import conversations
 
     with stores.opened(store_url) as store:
         listed = conversations.listed(store, limit=None if everything else limit)

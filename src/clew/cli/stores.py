@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from clew.cli.errors import Failed, why
-from clew.cli.shown import shown
 from clew.runtime.home import home
+from clew.screen.shown import shown
 from clew.store.address import file_of, is_server, open_store
 from clew.store.store import Store
 

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from clew.cli.account import Account, Change, Stretch, Tally
 from clew.cli.chart import draw
-from clew.cli.layout import grid, say
 from clew.cli.outcome import Outcome
 from clew.cli.recordings import Recording
-from clew.cli.shown import opening, shown
 from clew.facts.budget import Budget
+from clew.screen.layout import grid, say
+from clew.screen.shown import opening, shown
 
 TOOLS_SHOWN = 12
 CUTS_SHOWN = 12

@@ -18,10 +18,12 @@ def undo(name: str, *, turns: int | None, compaction: bool, store_url: str | Non
 
     What is taken back leaves the conversation, not the store.
     """
-    from clew.cli import layout, messages, screen, stores
-    from clew.cli.amounts import count
-    from clew.cli.naming import one_line, resolve
-    from clew.cli.shown import shown
+    from clew.cli import messages, screen, stores
+    from clew.cli.naming import resolve
+    from clew.screen import layout
+    from clew.screen.amounts import count
+    from clew.screen.shown import shown
+    from clew.screen.titles import one_line, read
 
     if compaction and turns:
         raise click.UsageError("--turns takes back what was said, --compaction how it was summed up; say one of them.")
@@ -43,8 +45,8 @@ def undo(name: str, *, turns: int | None, compaction: bool, store_url: str | Non
         layout.say(console, f"Taken back, {count(len(taken), 'message')}:")
         for said in taken:
             tool = f" {shown(said.tool)}" if said.tool else ""
-            calls = "".join(f" → {shown(call.name)}" for call in messages.read(said).calls)
-            beginning = one_line(messages.read(said).text, 60)
+            calls = "".join(f" → {shown(call.name)}" for call in read(said).calls)
+            beginning = one_line(read(said).text, 60)
             layout.say(console, f"  #{said.place:,} {shown(said.role)}{tool}: {beginning}{calls}")
     if session != before:
         layout.say(console, f"The compaction that opened {before} is undone.")

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+NARROW = 60
+"""Columns below which a table shows only what matters most."""
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A console that takes text literally: brackets in a conversation are not markup."""
+    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+
+
+def drawn(draw: Callable[[Console], None]) -> str:
+    """What is drawn, as text for stderr: coloured and as wide as it is where a person looks, plain elsewhere."""
+    page = console(stderr=True)
+    with page.capture() as taken:
+        draw(page)
+    return "\n".join(line.rstrip() for line in taken.get().strip("\n").split("\n"))
 
 
 def say(console: Console, line: str | Text) -> None:

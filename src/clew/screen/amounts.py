@@ -54,6 +54,21 @@ def shares(parts: Sequence[Decimal], places: int) -> list[str]:
     return [money(value + grain if n in most_cut else value, places) for n, value in enumerate(down)]
 
 
+def shares_of(whole: int, parts: Sequence[int]) -> list[int]:
+    """The whole shared out in proportion to its parts, to the last one."""
+    total = sum(parts)
+    if not total:
+        return [0] * len(parts)
+    down = [part * whole // total for part in parts]
+    most_cut = sorted(range(len(parts)), key=lambda n: -(parts[n] * whole % total))[: whole - sum(down)]
+    return [value + (n in most_cut) for n, value in enumerate(down)]
+
+
+def percents(parts: Sequence[int]) -> list[str]:
+    """Shares of their sum in whole percents that add up to 100."""
+    return [f"{share}%" for share in shares_of(100, parts)] if any(parts) else ["–"] * len(parts)
+
+
 def decimals(parts: Sequence[Decimal]) -> int:
     """Two, or what it takes to see two figures of the smallest part."""
     smallest = min((abs(part) for part in parts if part), default=Decimal(1))

@@ -6,8 +6,6 @@ import re
 import time
 from datetime import datetime
 
-import click
-
 _SECONDS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
 _AGO = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([smhdw])", re.IGNORECASE)
 _STEPS = (
@@ -37,6 +35,12 @@ def moment(at: float) -> str:
     return when.strftime("%Y-%m-%d %H:%M") if when else "?"
 
 
+def clock(at: float) -> str:
+    """The second of the day."""
+    when = _date(at)
+    return when.strftime("%H:%M:%S") if when else "?"
+
+
 def exact(at: float | None) -> str | None:
     """The same for a program: ISO 8601 with its offset."""
     when = None if at is None else _date(at)
@@ -58,14 +62,6 @@ def read_when(text: str, now: float | None = None) -> float:
         return datetime.fromisoformat(text.strip()).timestamp()
     except (ValueError, OverflowError, OSError):
         raise ValueError(f"{text!r} is no moment clew knows; write 2026-11-01, '2026-11-01 14:00', 3d or 12h") from None
-
-
-def when_option(context: click.Context, option: click.Parameter, value: str | None) -> float | None:
-    """An option's value as a moment, or a usage error that shows how one is written."""
-    try:
-        return None if value is None else read_when(value)
-    except ValueError as wrong:
-        raise click.BadParameter(str(wrong), context, option) from None
 
 
 def _date(at: float) -> datetime | None:

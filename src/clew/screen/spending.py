@@ -10,14 +10,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from clew.cli.amounts import bar, cost, count, decimals, money, shares, size
-from clew.cli.conversations import spent_document
-from clew.cli.layout import facts, grid, in_one_line, say
-from clew.cli.moments import exact, midnight, moment
-from clew.cli.naming import title_of
-from clew.cli.shown import shown
 from clew.facts.session import Origin
 from clew.facts.usage import Usage
+from clew.screen.amounts import bar, cost, count, decimals, money, shares, size
+from clew.screen.conversations import spent_document
+from clew.screen.layout import NARROW, facts, grid, in_one_line, say
+from clew.screen.moments import exact, midnight, moment
+from clew.screen.shown import shown
+from clew.screen.titles import title_of
 from clew.store.inventory import Facts, facts_of
 from clew.store.ledger import Spent
 from clew.store.store import Store
@@ -123,12 +123,27 @@ def document(picture: Picture) -> dict[str, Any]:
     }
 
 
+def added(key: str, rows: Sequence[Spent]) -> Spent:
+    """Several rows as one."""
+    usages = [row.usage for row in rows]
+    names = ("input", "output", "cache_read", "cache_write", "reasoning")
+    return Spent(
+        key,
+        sum(row.calls for row in rows),
+        sum(row.failed for row in rows),
+        Usage(*(sum(getattr(usage, name) for usage in usages) for name in names)),
+        sum((row.cost for row in rows), Decimal(0)),
+        sum(row.unpriced for row in rows),
+        min((row.priced for row in rows if row.priced), default=""),
+    )
+
+
 def _families(rows: Sequence[Spent], known: Mapping[str, Conversation]) -> list[Spent]:
     """Each conversation with what it delegated, at any depth: every call is in one row."""
     together: dict[str, list[Spent]] = {}
     for row in rows:
         together.setdefault(_head(row.key, known), []).append(row)
-    return [_added(key, parts) for key, parts in together.items()]
+    return [added(key, parts) for key, parts in together.items()]
 
 
 def _head(name: str, known: Mapping[str, Conversation]) -> str:
@@ -150,20 +165,6 @@ def _of(store: Store, session: str) -> Conversation | None:
         return None
 
 
-def _added(key: str, rows: Sequence[Spent]) -> Spent:
-    usages = [row.usage for row in rows]
-    names = ("input", "output", "cache_read", "cache_write", "reasoning")
-    return Spent(
-        key,
-        sum(row.calls for row in rows),
-        sum(row.failed for row in rows),
-        Usage(*(sum(getattr(usage, name) for usage in usages) for name in names)),
-        sum((row.cost for row in rows), Decimal(0)),
-        sum(row.unpriced for row in rows),
-        min((row.priced for row in rows if row.priced), default=""),
-    )
-
-
 def _weight(row: Spent) -> tuple[Decimal, int, str]:
     """The dearest first; where no price is known, the longest."""
     return (-row.cost, -row.usage.total, row.key)
@@ -174,8 +175,8 @@ def _shortened(by: str, rows: Sequence[Spent]) -> Sequence[Spent]:
     if len(rows) <= ROWS + 1:
         return rows
     if by == "day":
-        return [_added(f"{len(rows) - ROWS:,} earlier days", rows[:-ROWS]), *rows[-ROWS:]]
-    return [*rows[:ROWS], _added(f"{len(rows) - ROWS:,} others", rows[ROWS:])]
+        return [added(f"{len(rows) - ROWS:,} earlier days", rows[:-ROWS]), *rows[-ROWS:]]
+    return [*rows[:ROWS], added(f"{len(rows) - ROWS:,} others", rows[ROWS:])]
 
 
 def _totals(total: Spent, places: int) -> list[tuple[str, str]]:
@@ -204,8 +205,11 @@ def _told_cost(total: Spent, amount: str) -> str:
 
 
 def _show_table(console: Console, by: str, rows: Sequence[Spent], picture: Picture, places: int) -> None:
-    table = grid(by, "calls", "prompt", "cached", "output", "cost", *([" "] if by == "day" else []), tight=True)
-    if by == "day":
+    narrow = console.width < NARROW
+    columns = ("prompt", "cost") if narrow else ("calls", "prompt", "cached", "output", "cost")
+    with_bar = by == "day" and not narrow
+    table = grid(by, *columns, *([" "] if with_bar else []), tight=True)
+    if with_bar:
         table.columns[-1].justify = "left"
     amounts = shares([row.cost for row in rows], places)
     days = {row.key for row in picture.tables[by]}  # a row of several days has no bar
@@ -213,10 +217,16 @@ def _show_table(console: Console, by: str, rows: Sequence[Spent], picture: Pictu
     for row, amount in zip(rows, amounts, strict=True):
         usage = row.usage
         cached = f"{usage.cache_read / usage.prompt:.0%}" if usage.prompt else "–"
-        numbers = [f"{row.calls:,}", f"{usage.prompt:,}", cached, f"{usage.output:,}", cost(row, amount)]
+        numbers = {
+            "calls": f"{row.calls:,}",
+            "prompt": f"{usage.prompt:,}",
+            "cached": cached,
+            "output": f"{usage.output:,}",
+            "cost": cost(row, amount),
+        }
         height = _height(row, picture.total) if row.key in days else 0.0
-        drawn = [Text(bar(height, most, BAR), style="dim")] if by == "day" else []
-        table.add_row(_name(row.key, picture.titles), *numbers, *drawn)
+        drawn = [Text(bar(height, most, BAR), style="dim")] if with_bar else []
+        table.add_row(_name(row.key, picture.titles), *(numbers[name] for name in columns), *drawn)
     console.print(table)
     if by == "tool":
         say(console, Text("A call that asked for two tools is in the rows of both.", style="dim"))

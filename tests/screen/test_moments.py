@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from clew.cli.moments import age, exact, midnight, moment, read_when
+from clew.screen.moments import age, exact, midnight, moment, read_when
 
 NOW = datetime(2026, 11, 16, 14, 3, 20).timestamp()
 HOUR, DAY = 3_600.0, 86_400.0

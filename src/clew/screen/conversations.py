@@ -10,12 +10,12 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from clew.cli.amounts import cost, count
-from clew.cli.layout import grid, in_one_line, say
-from clew.cli.moments import age, exact
-from clew.cli.naming import title_of
-from clew.cli.shown import shown
 from clew.facts.session import Origin
+from clew.screen.amounts import cost, count
+from clew.screen.layout import NARROW, grid, in_one_line, say
+from clew.screen.moments import age, exact
+from clew.screen.shown import shown
+from clew.screen.titles import title_of
 from clew.store.ledger import By, Spent
 from clew.store.store import Store
 from clew.store.values import Conversation
@@ -42,20 +42,29 @@ def total(store: Store) -> int:
     return int(row[0]) if row else 0
 
 
-def show_list(console: Console, rows: Sequence[Listed], total: int) -> None:
-    """Two lines for each: what it is called, and dim below it what else there is to know."""
+def show_list(console: Console, rows: Sequence[Listed], total: int, here: str = "") -> None:
+    """Two lines for each: what it is called, and dim below it what else there is to know. `here` is marked."""
     if not rows:
         say(console, "The store is empty. 'clew import FILE' puts conversations into it.")
         return
-    table = grid("id", "title", "active", "messages", "cost", right=2, tight=True)
+    narrow = console.width < NARROW
+    table = grid("id", "title", *(() if narrow else ("active", "messages")), "cost", right=2, tight=True)
     table.columns[0].no_wrap = True
     for row in rows:
         about = row.about
         title = in_one_line(row.title).append(_second_line(about), style="dim")
-        table.add_row(in_one_line(shown(about.id)), title, age(about.active), f"{about.messages:,}", cost(row.spent))
+        name = in_one_line(shown(about.id), "bold" if about.id == here else "")
+        name.append("\n● this one" if about.id == here else "", style="dim")
+        more = () if narrow else (age(about.active), f"{about.messages:,}")
+        table.add_row(name, title, *more, cost(row.spent))
     console.print(table)
     if total > len(rows):
-        say(console, Text(f"{len(rows):,} of {count(total, 'conversation')}; --all lists every one.", style="dim"))
+        say(
+            console,
+            Text(
+                f"{len(rows):,} of {count(total, 'conversation')}; 'clew sessions --all' lists every one.", style="dim"
+            ),
+        )
 
 
 def document(row: Listed) -> dict[str, Any]:

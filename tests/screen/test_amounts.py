@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew import Usage
-from clew.cli.amounts import bar, cost, count, decimals, money, shares, size
+from clew.screen.amounts import bar, cost, count, decimals, money, percents, shares, shares_of, size
 from clew.store.ledger import Spent
 
 
@@ -60,3 +60,15 @@ def test_one_is_not_several():
 
 def test_a_bar_is_as_long_as_its_share():
     assert (bar(10, 10, 4), bar(5, 10, 4), bar(0, 10, 4), bar(1, 32, 4), bar(3, 0, 4)) == ("████", "██", "", "▏", "")
+
+
+@given(st.integers(0, 10**9), st.lists(st.integers(0, 10**9), min_size=1, max_size=9))
+def test_a_whole_is_shared_out_to_the_last_one_in_proportion(whole: int, parts: list[int]) -> None:
+    given_out = shares_of(whole, parts)
+    assert sum(given_out) == (whole if any(parts) else 0)
+    assert all(abs(share - whole * part / (sum(parts) or 1)) <= 1 for share, part in zip(given_out, parts, strict=True))
+
+
+def test_percents_add_up_and_nothing_has_none() -> None:
+    assert percents([1, 1, 1]) == ["34%", "33%", "33%"]
+    assert percents([0, 0]) == ["–", "–"]

@@ -1,0 +1,1 @@
+"""What both the chat and the command line show alike."""
