@@ -132,7 +132,7 @@ def test_an_engine_hears_the_whole_life_of_a_chat_in_its_order(store: Store) -> 
         await chat.obey("/new")
         fresh = chat.conversation.session.id
         await chat.obey("Hello.")
-        await chat.obey(f"/resume {store.conversation(first).id}")
+        await chat.obey(f"/resume {first}")
         return first, second, fresh
 
     with ProviderSimulator(replies=lambda prompt: "Yes.") as simulator:

@@ -99,7 +99,7 @@ def test_it_goes_on_where_it_stood(run: Run, simulator: ProviderSimulator) -> No
         (("-p", "hi"), {"CLEW_MODEL_BASE_URL": "", "CLEW_MODEL_DEFAULT": ""}, "no model to talk to"),
         (("-p", "hi"), {"CLEW_MODEL_PROVIDER": "antropic"}, "no provider 'antropic'"),
         (("-p", "hi"), {"CLEW_CONTEXT_ENGINE": "magic"}, "no engine 'magic'"),
-        (("-p", "hi", "--resume", "nope"), {}, "no conversations begin with 'nope'"),
+        (("-p", "hi", "--resume", "nope"), {}, "no session or conversation 'nope'"),
         (("-p", "hi"), {"CLEW_MODEL_BASE_URL": "ftp://x"}, "begins with https://"),
     ],
 )

@@ -21,6 +21,7 @@ from clew.runtime.conversation import Conversation
 from clew.runtime.recall import search
 from clew.screen import conversations, hits, spending
 from clew.screen.layout import drawn, facts, say
+from clew.screen.naming import LAST, resolve
 from clew.store.store import Store
 
 PREVIEW = "--preview"
@@ -194,12 +195,9 @@ async def resume(chat: Chat, words: str) -> str:
         words = await chat.pick("Which conversation?", choosing.conversations(chat.store), here) or ""
         if not words:
             return ""
-    named = words or next((row.id for row in chat.store.conversations(limit=1)), "")
-    found = chat.store.find(named) if named else []
-    if len(found) != 1:
-        return f"{len(found) or 'no'} conversations begin with {named!r}; /sessions lists them"
-    await chat.resume(chat.store.get_compression_tip(found[0]))
-    return f"going on with {found[0]}: {len(chat.conversation.session.entries):,} messages in the window"
+    found = chat.store.conversation(resolve(chat.store, words or LAST))
+    await chat.resume(found.tip)
+    return f"going on with {found.id}: {len(chat.conversation.session.entries):,} messages in the window"
 
 
 async def find(chat: Chat, words: str) -> str:

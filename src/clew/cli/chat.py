@@ -86,7 +86,6 @@ def _said(words: str | None) -> str | None:
 def _session(store: Any, resume: str | None) -> str | None:
     if resume is None:
         return None
-    found = [row.id for row in store.conversations(limit=1)] if resume == "last" else store.find(resume)
-    if len(found) != 1:
-        raise Failed(f"{len(found) or 'no'} conversations begin with {resume!r}; 'clew sessions' lists them.")
-    return str(store.get_compression_tip(found[0]))
+    from clew.screen.naming import resolve
+
+    return str(store.conversation(resolve(store, resume)).tip)

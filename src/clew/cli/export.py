@@ -41,10 +41,10 @@ def export(
     The clew format has everything: messages that were edited or taken back, sessions, big output, what calls cost.
     """
     from clew.cli import exports, screen, stores
-    from clew.cli.naming import resolve
     from clew.cli.writing import refuse_unwritable, write_whole
     from clew.screen import layout
     from clew.screen.amounts import count
+    from clew.screen.naming import resolve
     from clew.store import portable
 
     if as_seen and format_ == "clew":

@@ -38,7 +38,7 @@ def delete(
     Their bytes are overwritten. What they cost stays in the ledger, without their words.
     """
     from clew.cli import leaving, stores
-    from clew.cli.naming import resolve
+    from clew.screen.naming import resolve
 
     with stores.opened(store_url) as store:
         leaves = leaving.leaving(store, [resolve(store, name) for name in names])

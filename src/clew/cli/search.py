@@ -57,9 +57,9 @@ def search(
     """
     from clew.cli import screen, stores
     from clew.cli.hits import document
-    from clew.cli.naming import resolve
     from clew.runtime import recall
     from clew.screen import hits
+    from clew.screen.naming import resolve
 
     question = " ".join(words).strip()
     if not question:

@@ -41,8 +41,8 @@ def show(
     For the id of a session, --view shows what the model saw at the end of that session.
     """
     from clew.cli import messages, screen, stores
-    from clew.cli.naming import resolve
     from clew.screen import conversations
+    from clew.screen.naming import resolve
     from clew.screen.titles import title_of
 
     with stores.opened(store_url) as store:

@@ -20,7 +20,7 @@ def tree(name: str | None, *, limit: int, store_url: str | None, as_json: bool) 
     Without an ID: the families last active.
     """
     from clew.cli import families, screen, stores
-    from clew.cli.naming import resolve
+    from clew.screen.naming import resolve
 
     with stores.opened(store_url) as store:
         asked = None if name is None else store.conversation(resolve(store, name)).id

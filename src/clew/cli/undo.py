@@ -19,9 +19,9 @@ def undo(name: str, *, turns: int | None, compaction: bool, store_url: str | Non
     What is taken back leaves the conversation, not the store.
     """
     from clew.cli import messages, screen, stores
-    from clew.cli.naming import resolve
     from clew.screen import layout
     from clew.screen.amounts import count
+    from clew.screen.naming import resolve
     from clew.screen.shown import shown
     from clew.screen.titles import one_line, read
 

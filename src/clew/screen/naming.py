@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from clew.cli.errors import Failed
 from clew.screen.moments import age
 from clew.screen.shown import shown
 from clew.screen.titles import title_of
@@ -13,6 +12,10 @@ from clew.store.store import Store
 from clew.store.trouble import NotFound
 
 LAST = "last"
+
+
+class Unclear(NotFound):
+    """No conversation, or more than one, goes by that name; the text lists what there is."""
 
 
 def resolve(store: Store, name: str) -> str:
@@ -28,14 +31,14 @@ def resolve(store: Store, name: str) -> str:
         if len(found) == 1:
             return _session(store, found[0], number)
         if found:
-            raise Failed("\n".join(_candidates(store, name, found))) from None
-        raise Failed(shown(str(unknown))) from None
+            raise Unclear("\n".join(_candidates(store, name, found))) from None
+        raise Unclear(shown(str(unknown))) from None
 
 
 def _newest(store: Store) -> str:
     newest = store.conversations(limit=1)
     if not newest:
-        raise Failed("there is no conversation in this store yet. 'clew import FILE' puts some in.")
+        raise Unclear("there is no conversation in this store yet. 'clew import FILE' puts some in.")
     return newest[0].id
 
 
