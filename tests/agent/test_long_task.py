@@ -13,7 +13,7 @@ import pytest
 from clew.runtime.conversation import INTERRUPTED
 from clew.store.address import open_store
 from clew.testing import ProviderSimulator
-from tests.agent import tmux
+from tests.agent import first_day, tmux
 from tests.agent.coder import Coder, answer, call, overflow, patched, steps
 from tests.agent.tmux import Terminal
 
@@ -51,6 +51,20 @@ def test_two_hundred_calls_over_a_small_window_with_all_that_can_come_in_between
         if not asked.prompt.tools
     )
     assert {asked.prompt.model for asked in requests} == {"claude-sonnet-4-5", "claude-haiku-4-5"}
+
+
+def test_the_first_day(tmp_path: Path, project: Path) -> None:
+    tmux.needed()
+    first_day.project(project)
+    with ProviderSimulator(replies=first_day.model(), window=WINDOW, key="sk-test-1234567890") as simulator:
+        with Terminal(project, surroundings(tmp_path, simulator)) as terminal:
+            first_day.drive(terminal)
+            screen = terminal.screen(whole=True)
+        newest = simulator.requests[-1].prompt
+    assert "(1 - rebate)" in (project / "totals.py").read_text()
+    assert newest.messages[0].text == "check.py fails. Find out why and mend it."
+    with open_store(tmp_path / "home" / "store.db") as store:
+        check_books(store.spent()[0], simulator, screen)
 
 
 def long_task() -> Coder:

@@ -29,7 +29,7 @@ class Terminal:
         self._size = ("-x", str(width), "-y", str(height))
 
     def __enter__(self) -> Terminal:
-        names = {**os.environ, **self._environment, "TERM": "xterm-256color", "LANG": "C.UTF-8", "PS1": "$ "}
+        names = {**os.environ, **self._environment, "TERM": "xterm-256color", "LANG": "C.UTF-8", "PS1": "project $ "}
         shell = ("new-session", "-d", *self._size, "-c", str(self._folder), "bash", "--norc", "--noprofile")
         self._tmux("-f", "/dev/null", *shell, environment=names)
         self._tmux("set-option", "-g", "history-limit", "100000")
