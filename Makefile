@@ -38,6 +38,8 @@ bench: $(READY)  ## what clew keeps and what it costs, measured
 	@$(BIN)/python bench/tokens.py
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/search.py
+	@$(BIN)/python bench/recall.py
+	@$(BIN)/python bench/waiting.py
 	@$(BIN)/python bench/caching.py
 	@$(BIN)/python bench/transport.py
 

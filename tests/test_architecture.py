@@ -30,7 +30,7 @@ MAY_IMPORT = {
 """Room → the rooms it may import; the empty name is the front door `clew` itself."""
 
 PURE = {"facts", "core", "engines", "wire"}
-PURE_FILES = {"store/lineage.py", "recall/words.py", "recall/query.py"}
+PURE_FILES = {"store/lineage.py", "recall/words.py", "recall/query.py", "recall/forms.py"}
 IMPURE_MODULES = {
     "asyncio", "datetime", "http", "io", "logging", "multiprocessing", "os", "pathlib", "random", "secrets", "shutil",
     "socket", "sqlite3", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.recall.query import MOST_UNITS, Phrase, Prefix, Word, read_query
+from clew.recall.query import MOST_WORDS, Phrase, Prefix, Word, read_query
 from clew.recall.words import pieces_of
 
 
@@ -68,8 +68,27 @@ def test_a_question_without_spaces_is_also_looked_for_in_parts() -> None:
 
 def test_a_page_of_text_is_not_looked_for_word_by_word() -> None:
     query = read_query(" ".join(f"word{n}" for n in range(1_000)))
-    assert len(query.units) == MOST_UNITS
+    assert len(query.units) == MOST_WORDS
     assert "1,000" in query.notes[0]
+
+
+def test_of_a_page_the_words_it_repeats_come_first_and_its_signs_mean_nothing() -> None:
+    page = 'rm -rf "old parser" src/core/turn.py ' + " ".join(f"word{n}" for n in range(70)) + " parser 压缩窗口"
+    query = read_query(page)
+    assert query.units[0] == Word("parser")
+    assert query.stress[0] > query.stress[1] == 1.0
+    assert query.without == ()
+    assert all(isinstance(unit, Word) for unit in query.units)
+    assert {Word("rf"), Word("turn"), Word("压缩"), Word("缩窗")} <= set(query.units)
+
+
+def test_a_long_quotation_is_still_one_phrase() -> None:
+    (unit,) = read_query('"' + "so it goes on " * 30 + '"').units
+    assert isinstance(unit, Phrase)
+
+
+def test_a_possessive_is_its_word() -> None:
+    assert read_query("Caroline's identity").units == (Word("caroline"), Word("identity"))
 
 
 def test_nothing_but_signs_asks_for_nothing() -> None:
@@ -80,5 +99,5 @@ def test_nothing_but_signs_asks_for_nothing() -> None:
 @given(st.text())
 def test_every_question_can_be_read(text: str) -> None:
     query = read_query(text)
-    assert len(query.units) <= MOST_UNITS
+    assert len(query.units) <= MOST_WORDS
     assert bool(query.units or query.without) == bool(pieces_of(text))

@@ -152,6 +152,78 @@ def test_of_equal_messages_the_newest_comes_first(index: Index, log: Log) -> Non
     assert [hit.seq for hit in search(index, "same").hits] == [5, 4, 3, 2, 1]
 
 
+def test_a_message_beside_a_good_one_comes_before_its_equal(index: Index, log: Log) -> None:
+    beside = log.say("the parser, yes")
+    log.say("is the tokenizer of the parser slow?")
+    for _ in range(5):
+        log.say("nothing")
+    alone = log.say("the parser, yes")
+    assert [hit.seq for hit in search(index, "slow parser tokenizer").hits] == [2, beside, alone]
+
+
+def test_for_a_page_the_neighbours_do_not_count(index: Index, log: Log) -> None:
+    beside = log.say("word0, yes")
+    full = log.say(" ".join(f"word{n}" for n in range(50)))
+    for _ in range(5):
+        log.say("nothing")
+    alone = log.say("word0, yes")
+    assert [hit.seq for hit in search(index, "\n".join(f"word{n}" for n in range(50))).hits] == [full, alone, beside]
+
+
+def test_what_stands_there_to_the_letter_comes_first(index: Index, log: Log) -> None:
+    path = log.say("in ./cmd/entire of old")
+    name = log.say("the SessionId of old")
+    for _ in range(30):
+        log.say("cmd/entire cmd/entire cmd/entire and sessionid sessionid sessionid")
+    assert search(index, "./cmd/entire").hits[0].seq == path
+    assert search(index, "SessionId").hits[0].seq == search(index, "the (SessionId)?").hits[0].seq == name
+
+
+def test_who_speaks_is_found(index: Index, log: Log) -> None:
+    log.say(message={"role": "user", "name": "Caroline", "content": "I went there."})
+    log.say(message={"role": "user", "name": 7, "content": "I did not."})
+    log.say(message={"role": "tool", "name": "grep", "content": "found"}, tool="grep", role="tool")
+    assert seqs(index, "caroline") == [1]
+    assert seqs(index, "grep") == [3]
+    assert index.verify() == []
+
+
+def test_a_word_is_as_rare_as_it_is_where_is_searched(index: Index, log: Log) -> None:
+    log.say("lamp zinc " * 3, conversation="here")
+    for _ in range(8):
+        log.say("lamp", conversation="here")
+    copper = log.say("copper", conversation="here")
+    for _ in range(60):
+        log.say("copper zinc", conversation="elsewhere")
+    found = search(index, "lamp copper", conversation="here")
+    assert found.hits[0].seq == copper
+
+
+def test_the_words_of_a_page_are_weighed_by_how_rare_they_are(index: Index, log: Log) -> None:
+    rare = log.say("obsidian")
+    for n in range(3 * POOL):
+        log.say(f"lamp table chair filler{n}")
+    index.catch_up()
+    assert search(index, "lamp\ntable\nobsidian").hits[0].seq == rare
+    assert search(index, "lamp\n-table").total == 3 * POOL
+
+
+def test_in_chinese_what_the_best_messages_say_besides_counts(index: Index, log: Log) -> None:
+    echo = log.say("晚会，好看的魔术", conversation="d")
+    for text in (
+        "元旦晚会表演魔术",
+        "元旦晚会表演魔术吗",
+        "元旦晚会表演魔术吧",
+        "元旦晚会表演魔术啊",
+        "元旦晚会表演魔术呢",
+    ):
+        log.say(text, conversation="a")
+        log.say("别的事情", conversation="b")
+    plain = log.say("晚会，好看的衣服", conversation="c")
+    order = [hit.seq for hit in search(index, "元旦的晚会上要表演").hits]
+    assert order.index(echo) < order.index(plain)
+
+
 def test_what_is_left_out_is_left_out(index: Index, log: Log) -> None:
     log.say("parser tests")
     kept = log.say("parser and old code")

@@ -19,10 +19,13 @@ from clew.facts.session import Session
 from clew.runtime.conversation import Conversation, Watch, Works
 from clew.runtime.home import home
 from clew.runtime.providers import Who
+from clew.runtime.recall import build
 from clew.runtime.seat import Seat
 from clew.store.store import Store
 from clew.store.trouble import StoreError
 
+AT_ONCE = 200
+"""Messages that get their meanings between two turns."""
 RunCall = Callable[[ToolCall], Message]
 
 
@@ -58,6 +61,7 @@ class Chat:
         self._terms = terms
         self._watch = watch
         self._running: asyncio.Task[Any] | None = None
+        self._learning: asyncio.Future[int] | None = None
 
     @property
     def store(self) -> Store:
@@ -103,6 +107,8 @@ class Chat:
         await self._told_model()
 
     async def close(self) -> None:
+        if self._learning is not None:
+            await asyncio.wait([self._learning])
         await self._end()
         self._terms.seat.close()
 
@@ -125,7 +131,14 @@ class Chat:
             await self.conversation.say(said)
             return ""
 
-        return await self._guarded(turn())
+        told = await self._guarded(turn())
+        self._learn()
+        return told
+
+    def _learn(self) -> None:
+        """While the person reads: what was said gets its meanings, where search by meaning is installed."""
+        if self._learning is None or self._learning.done():
+            self._learning = asyncio.ensure_future(asyncio.to_thread(build, self.store, AT_ONCE))
 
     def interrupt(self) -> bool:
         """Stop what runs; whether there was anything."""

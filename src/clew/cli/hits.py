@@ -19,6 +19,7 @@ def document(question: str, found: Found, chosen: Chosen, hits: Sequence[Seen]) 
         "total": found.total,
         "exact": found.exact,
         "complete": found.complete,
+        "mode": found.mode,
         "searched": found.searched,
         "filters": [*chosen.told(), *left_out(found)],
         "notes": [shown(note) for note in found.notes],

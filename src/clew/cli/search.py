@@ -84,7 +84,7 @@ def search(
         chosen = hits.Chosen(conversation, role, tool, after, before, derived)
         seen = [hits.seen(store, hit, context) for hit in found.hits]
     if as_json:
-        screen.put(screen.as_json({**document(question, found, chosen, seen), "mode": found.mode}))
+        screen.put(screen.as_json(document(question, found, chosen, seen)))
     else:
         hits.show(screen.console(), question, found, chosen, seen)
 

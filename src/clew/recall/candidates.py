@@ -30,10 +30,12 @@ class Plan(NamedTuple):
     lookups: tuple[Lookup, ...]
 
 
-def plan_of(unit: Unit, derived: bool) -> Plan:
+def plan_of(unit: Unit, derived: bool, forms: Sequence[Word] = ()) -> Plan:
+    """`forms` are other words that will do as well."""
     match unit:
         case Word(text):
-            return Plan(unit, (word_keys(text, derived),))
+            others = [key for form in forms for key in word_keys(form.text, derived)]
+            return Plan(unit, ((*word_keys(text, derived), *others),))
         case Prefix(text):
             return Plan(unit, (_prefix(text, derived),))
         case Phrase(pieces, is_open):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from clew.recall.matching import Spot, loose_spots, spots
 from clew.recall.query import Unit
 from clew.recall.reading import Stretch
+from clew.recall.texts import Section
 from clew.recall.words import fold
 
 BEFORE, WIDTH = 60, 200
@@ -43,6 +44,11 @@ def excerpt(stretches: Iterable[Stretch], weights: Mapping[Unit, float]) -> Exce
 def beginning(stretches: list[Stretch]) -> Excerpt:
     """For a message whose words stand only where we did not look."""
     return Excerpt(stretches[0].text[:WIDTH] if stretches else "", (), None, "")
+
+
+def whole(section: Section) -> Excerpt:
+    """For a message that has no word of the question: how the passage begins that means it."""
+    return Excerpt(section.text[:WIDTH], (), None, section.blob)
 
 
 def _best(found: list[tuple[Spot, Unit]], weights: Mapping[Unit, float]) -> Spot:

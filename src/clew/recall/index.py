@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pyroaring import BitMap
 
-from clew.recall import moments, proof, shelves, state
+from clew.recall import moments, proof, shelves, state, vectors
 from clew.recall.postings import SPAN, decode, union
 from clew.recall.shelves import marks
 from clew.recall.state import State
@@ -70,9 +70,9 @@ class Index:
             database.alone(work)
             if database.has_table(work, "recall_state") and state.is_readable(work):
                 return  # someone else was faster
-            for table in ("posting", "block", "moment", "state"):  # of another format, if at all
+            for table in ("posting", "block", "moment", "meaning", "vector", "state"):  # of another format, if at all
                 work.run(f"DROP TABLE IF EXISTS recall_{table}")
-            for part in (shelves, moments, state):
+            for part in (shelves, moments, vectors, state):
                 part.create(work, database)
             _clear(work)
 
@@ -169,6 +169,7 @@ class Index:
             for span in sorted({seq // SPAN for seq in had[ALL]}):
                 shelves.remove(work, span, gone, now.young)
             moments.forget_times(work, had[ALL])
+            vectors.remove(work, gone)
             state.write(
                 work,
                 now._replace(
@@ -243,6 +244,7 @@ def _add(work: Work, now: State, batch: Batch, more: int) -> None:
 def _clear(work: Work) -> None:
     shelves.clear(work)
     moments.clear(work)
+    vectors.clear(work)
     state.begin(work)
 
 

@@ -76,6 +76,7 @@ def phrase_pattern(phrase: Phrase, is_ascii: bool) -> re.Pattern[str]:
         if not piece.is_cjk:
             if len(piece.text) == LONGEST or (phrase.is_open and is_last):
                 pattern += f"{letter}*"
-            pattern += f"(?!{letter})"
+            # Inside, what follows is no letter anyway; and each class of all letters takes milliseconds to compile.
+            pattern += f"(?!{letter})" if is_last else ""
         before = piece
     return re.compile(pattern)

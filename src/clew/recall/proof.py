@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 from pyroaring import BitMap
 
-from clew.recall import moments, shelves, state
+from clew.recall import moments, shelves, state, vectors
 from clew.recall.postings import SPAN
 from clew.recall.state import State
 from clew.recall.terms import ALL, DERIVED, keys_of
@@ -39,8 +39,10 @@ def _findings(database: Database, now: State, feed: Feed, veil: Callable[[str], 
     with database.read() as work:
         for key, docs in shelves.find(work, [ALL, DERIVED], now.young):
             kept[key] = kept[key] | docs
+        meant = vectors.messages_of(work)
     yield from _compared(logged, kept[ALL], "of the log up to here are not in the index")
     yield from _compared(kept[ALL], logged, "in the index are not in the log")
+    yield from _compared(meant, logged, "with a meaning are not in the log")
     yield from _counted("messages", now.messages, len(kept[ALL]))
     yield from _counted("derived messages", now.derived, len(kept[DERIVED]))
     for span in sorted({doc // SPAN for doc in logged | kept[ALL]}):

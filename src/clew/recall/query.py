@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections import Counter
 from itertools import pairwise
 from typing import NamedTuple
 
 from clew.recall.words import LONGEST, Piece, pieces_of
 
 MOST_UNITS = 32
-"""Words of one question that are looked for. A whole page pasted in as a question must not cost a page of lookups."""
+"""Words and phrases of a question that someone typed."""
+MOST_PIECES = 64
+"""Words up to which it is one, the same ones and those in phrases counted, too. What is longer, or has several lines,
+is a page: its quotes, paths and minus signs are not meant for us, and no phrase of it is looked for."""
+MOST_WORDS = 200
+"""Words of a page that are looked for, those it says most often first."""
 EXACT_RUN = 4
 """Chinese, Japanese or Korean characters in a row that are one word. A longer run is a question without spaces."""
 
@@ -42,9 +49,16 @@ class Query(NamedTuple):
     """A message that has any of them is found; one that has more, or rarer ones, comes first."""
     without: tuple[Unit, ...]
     notes: list[str]
+    stress: tuple[float, ...] = ()
+    """How much each unit of a page counts: more where it is said again and again. Empty: all alike."""
+    spelled: tuple[str, ...] = ()
+    """How each unit was written, where its words alone do not say it: with capitals or signs. Empty: none was."""
 
 
 _TOKEN = re.compile(r'(?:(?<!\S)(-)(?=[\w"]))?(?:"([^"]*)"?|([^\s"]+))')
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s(?!\w)")
+_AROUND = " \t,;:!?()[]{}<>*'’`"
+"""Signs around a word that are the sentence's, not its own."""
 _QUOTES = str.maketrans("“”„＂", '""""')
 
 STOP = frozenset(
@@ -59,26 +73,51 @@ STOP = frozenset(
 def read_query(text: str) -> Query:
     """The units of a question."""
     if text.isascii() and text.isalnum() and len(text) <= LONGEST:  # one plain word, as most are
-        return Query((Word(text.lower()),), (), [])
+        return Query((Word(text.lower()),), (), [], (), () if text.islower() else (text,))
+    tokens = list(_TOKEN.finditer(text.translate(_QUOTES)))
+    if len(tokens) > 1 and ("\n" in text.strip() or len(pieces_of(text)) > MOST_PIECES):
+        return _page(text)
     units: list[Unit] = []
+    spelled: dict[Unit, str] = {}
     without: list[Unit] = []
-    for token in _TOKEN.finditer(text.translate(_QUOTES)):
+    for token in tokens:
         minus, quoted, plain = token.groups()
         said = plain if quoted is None else quoted
         if minus:
             without += as_phrase(said)
-        elif quoted is not None:
-            units += as_phrase(said)
-        else:
-            units += as_words(said)
-    telling = [unit for unit in units if not (isinstance(unit, Word) and unit.text in STOP)] or units
-    distinct = tuple(dict.fromkeys(telling))
-    notes = []
+            continue
+        found = as_phrase(said) if quoted is not None else as_words(_POSSESSIVE.sub("", said))
+        units += found
+        spelled |= dict.fromkeys(found[:1], said.strip(_AROUND))
+    distinct = tuple(dict.fromkeys(_telling(units)))
     if len(distinct) > MOST_UNITS:
-        notes.append(
-            f"the question is long: of its {len(distinct):,} words only the first {MOST_UNITS} were looked for"
-        )
-    return Query(distinct[:MOST_UNITS], tuple(dict.fromkeys(without)), notes)
+        return _page(text)
+    written = [_written(unit, spelled.get(unit, "")) for unit in distinct]
+    return Query(distinct, tuple(dict.fromkeys(without)), [], (), tuple(written) if any(written) else ())
+
+
+def _written(unit: Unit, said: str) -> str:
+    return "" if isinstance(unit, Word) and unit.text == said else said
+
+
+def _page(text: str) -> Query:
+    """The words of a long text, the most frequent first."""
+    counted = Counter(telling_words(text))
+    chosen = counted.most_common(MOST_WORDS)
+    left = len(counted) - len(chosen)
+    notes = [f"the question is long: of its {len(counted):,} words only {MOST_WORDS} were looked for"] if left else []
+    return Query(tuple(unit for unit, _ in chosen), (), notes, tuple(1 + math.log(often) for _, often in chosen))
+
+
+def telling_words(text: str) -> list[Unit]:
+    """The words of a text, and the pairs of its CJK characters, without those that say nothing."""
+    pieces = pieces_of(text)
+    words: list[Unit] = [Word(piece.text) for piece in pieces if not piece.is_cjk]
+    return _telling(words + _pairs(pieces))
+
+
+def _telling(units: list[Unit]) -> list[Unit]:
+    return [unit for unit in units if not (isinstance(unit, Word) and unit.text in STOP)] or units
 
 
 def as_phrase(said: str) -> list[Unit]:
@@ -100,9 +139,13 @@ def as_words(said: str) -> list[Unit]:
     pieces = pieces_of(said) if whole and isinstance(whole[0], Phrase) else []
     if sum(piece.is_cjk for piece in pieces) <= EXACT_RUN:
         return whole
-    parts: list[Unit] = []
-    for one, two in pairwise(pieces):
-        if two.joined and one.text not in STOP and two.text not in STOP:
-            parts.append(Word(one.text + two.text))
-    parts += [Word(piece.text) for piece in pieces if not piece.is_cjk]
-    return whole + parts
+    return [*whole, *_pairs(pieces), *(Word(piece.text) for piece in pieces if not piece.is_cjk)]
+
+
+def _pairs(pieces: list[Piece]) -> list[Unit]:
+    """Each two CJK characters that touch and say something."""
+    return [
+        Word(one.text + two.text)
+        for one, two in pairwise(pieces)
+        if two.joined and one.text not in STOP and two.text not in STOP
+    ]

@@ -48,8 +48,12 @@ def find(work: Look, keys: Sequence[bytes], young: bool) -> Found:
 
 
 def find_in_blocks(work: Look, keys: Sequence[bytes]) -> Found:
-    for key in keys:
-        block = _block_of(work, key)[1]
+    block: Block = {}
+    last = b""
+    for key in sorted(keys):  # the forms of a word stand in one block, which is opened once
+        if not block or key > last:
+            block = _block_of(work, key)[1]
+            last = max(block, default=b"")
         if key in block:
             yield key, stretch(block[key])
 

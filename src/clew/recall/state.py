@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clew.store.database import Database, Row, Work
 from clew.store.values import START, Mark
 
-FORMAT = 1
+FORMAT = 2
 """Counted up when an older index can no longer be read: it is then dropped, and made again from the log."""
 
 

@@ -23,15 +23,22 @@ def sections_of(stored: Stored) -> list[Section]:
     """The message's own text, without its blobs."""
     raw = stored.message
     content = raw.get("content")
+    speaker = said_by(raw)
     if isinstance(content, str) and not raw.get("tool_calls"):  # as most are
-        texts = [content, stored.tool]
+        texts = [content, stored.tool, speaker]
     else:
         try:
             message = read_message(raw)
         except BadMessages:
             message = read_message({**raw, "role": stored.role or "unknown"})
-        texts = [message.text, stored.tool, *map(call_text, message.calls)]
+        texts = [message.text, stored.tool, speaker, *map(call_text, message.calls)]
     return [Section(text) for text in texts if text]
+
+
+def said_by(raw: dict[str, Any]) -> str:
+    """The name of who speaks, where several share a role; a tool's is told already."""
+    name = raw.get("name")
+    return name if isinstance(name, str) and raw.get("role") != "tool" else ""
 
 
 def blobs_of(stored: Stored, read_blob: Callable[[str], bytes]) -> Iterator[Section]:
