@@ -39,6 +39,7 @@ bench: $(READY)  ## what clew keeps and what it costs, measured
 	@$(BIN)/python bench/store.py
 	@$(BIN)/python bench/search.py
 	@$(BIN)/python bench/recall.py
+	@$(BIN)/python bench/lossless.py
 	@$(BIN)/python bench/waiting.py
 	@$(BIN)/python bench/caching.py
 	@$(BIN)/python bench/transport.py

@@ -13,9 +13,9 @@ import clew
 import clew.testing
 
 PUBLIC = {
-    "BadMessages", "CompactionResult", "ContextCompressor", "ContextEngine", "Session", "Store", "Unsatisfiable",
-    "Usage", "apply_anthropic_cache_control", "classify_error", "compact", "estimate_tokens", "normalize_usage",
-    "open_store", "place_cache_points", "plan", "redact", "search", "validate_messages",
+    "BadMessages", "CompactionResult", "ContextCompressor", "ContextEngine", "LosslessEngine", "Session", "Store",
+    "Unsatisfiable", "Usage", "apply_anthropic_cache_control", "classify_error", "compact", "estimate_tokens",
+    "normalize_usage", "open_store", "place_cache_points", "plan", "redact", "search", "validate_messages",
 }  # fmt: skip
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -34,7 +34,8 @@ def test_every_public_name_says_what_it_is(name):
     ["clew.core.redact", "clew.engines.plugin", "clew.runtime.compressor", "clew.testing.engine",
      "clew.testing.script", "clew.testing.store", "clew.tokens.messages",
      "clew.wire.legal", "clew.facts.usage", "clew.facts.session", "clew.store.address", "clew.store.store",
-     "clew.runtime.recall", "clew.core.cache", "clew.runtime.caching", "clew.runtime.endpoints",
+     "clew.runtime.lossless", "clew.runtime.recall", "clew.core.cache", "clew.runtime.caching",
+     "clew.runtime.endpoints",
      "clew.testing.simulator.simulator", "clew.wire.catalog",
      "clew.wire.errors.classify", "clew.wire.gather", "clew.wire.scatter", "clew.wire.usage"],
 )  # fmt: skip
@@ -48,5 +49,6 @@ def test_examples_in_docstrings_run(module):
     "page", ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 )
 def test_examples_in_the_docs_run(page):
+    names = {"__name__": "__docs__"}  # a page is read from top to bottom
     for block in re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), re.DOTALL):
-        exec(compile(block, page, "exec"), {"__name__": "__docs__"})
+        exec(compile(block, page, "exec"), names)

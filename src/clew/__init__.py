@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clew.facts.usage import Usage
     from clew.runtime.caching import place_cache_points
     from clew.runtime.compressor import CompactionResult, ContextCompressor, compact, plan
+    from clew.runtime.lossless import LosslessEngine
     from clew.runtime.recall import search
     from clew.store.address import open_store
     from clew.store.store import Store
@@ -26,6 +27,7 @@ __all__ = [
     "CompactionResult",
     "ContextCompressor",
     "ContextEngine",
+    "LosslessEngine",
     "Session",
     "Store",
     "Unsatisfiable",
@@ -53,6 +55,7 @@ _HOMES = {
     "clew.facts.usage": ("Usage",),
     "clew.runtime.caching": ("place_cache_points",),
     "clew.runtime.compressor": ("CompactionResult", "ContextCompressor", "compact", "plan"),
+    "clew.runtime.lossless": ("LosslessEngine",),
     "clew.runtime.recall": ("search",),
     "clew.store.address": ("open_store",),
     "clew.store.store": ("Store",),

@@ -51,9 +51,10 @@ def test_the_list_as_json(run, home):
     assert document["active"] == "compressor"
     assert [(row["name"], row["active"], row["loads"]) for row in document["engines"]] == [
         ("compressor", True, True),
+        ("lossless", False, True),
         ("good", False, True),
     ]
-    assert document["engines"][1]["source"] == "directory"
+    assert document["engines"][2]["source"] == "directory"
 
 
 def test_an_engine_is_used_once_it_loads_and_the_config_keeps_its_comments(run, home):

@@ -8,6 +8,7 @@ from clew.runtime.plugins import UnknownPlugin, found, named
 from tests.runtime.bringing import NATIVE, REGISTERS, folder, package
 
 BOMB = "raise SystemExit('this code was run')\n# register_context_engine\n"
+BUILT_IN_NAMES = [("compressor", "built-in"), ("lossless", "built-in")]
 
 
 def names(plugins):
@@ -22,7 +23,7 @@ def test_all_sources_are_found_in_their_order_and_nothing_is_run(tmp_path, monke
     monkeypatch.syspath_prepend(tmp_path / "site")
     plugins = found(tmp_path, environment={})
     assert names(plugins) == [
-        ("compressor", "built-in"),
+        *BUILT_IN_NAMES,
         ("alpha", "directory"),
         ("beta", "directory"),
         ("general", "plug-in"),
@@ -46,8 +47,8 @@ def test_hidden_names_folders_without_code_and_plugins_without_an_engine_are_lef
     folder(tmp_path, ".hidden", init=NATIVE)
     folder(tmp_path, "empty")
     folder(tmp_path, "weather", kind=".", init="def register(ctx): ctx.register_tool('rain')")
-    assert names(found(tmp_path, environment={})) == [("compressor", "built-in")]
-    assert names(found(tmp_path / "nowhere", environment={})) == [("compressor", "built-in")]
+    assert names(found(tmp_path, environment={})) == BUILT_IN_NAMES
+    assert names(found(tmp_path / "nowhere", environment={})) == BUILT_IN_NAMES
 
 
 def test_a_folders_own_plugins_count_only_where_they_may(tmp_path):
@@ -67,7 +68,7 @@ def test_of_two_with_one_name_the_first_counts_and_the_other_is_told(tmp_path):
     first = folder(tmp_path, "twin", init=NATIVE)
     folder(tmp_path, "twin", kind=".", init=NATIVE + REGISTERS)
     folder(tmp_path, "compressor", init=NATIVE)
-    own, twin = found(tmp_path, environment={})
+    own, _, twin = found(tmp_path, environment={})
     assert (twin.place, twin.hides) == (str(first), (str(tmp_path / "plugins" / "twin"),))
     assert (own.source, own.hides) == ("built-in", (str(tmp_path / "plugins/context_engine/compressor"),))
 
@@ -102,8 +103,8 @@ def test_a_name_is_that_of_the_folder_of_the_manifest_or_either_without_hermes(t
 def test_an_unknown_name_brings_up_the_nearest_and_all_there_are(tmp_path):
     folder(tmp_path, "lossful", init=NATIVE)
     with pytest.raises(
-        UnknownPlugin, match=r"no engine 'losful'. Did you mean lossful\? There is: compressor, lossful"
+        UnknownPlugin, match=r"no engine 'losful'. Did you mean lossful\? There is: compressor, lossless, lossful"
     ):
         named("losful", found(tmp_path, environment={}))
-    with pytest.raises(UnknownPlugin, match=r"no engine 'zzz'. There is: compressor, lossful"):
+    with pytest.raises(UnknownPlugin, match=r"no engine 'zzz'. There is: compressor, lossless, lossful"):
         named("zzz", found(tmp_path, environment={}))

@@ -11,6 +11,7 @@ from clew.store import chain, log
 from clew.store.blobs import Shelf
 from clew.store.database import Work
 from clew.store.log import in_parts, marks, relink
+from clew.store.node_care import flaws
 from clew.store.spelling import fingerprint, read_back, spelled
 from clew.store.store import Store
 from clew.store.values import Conversation
@@ -34,6 +35,7 @@ def mend(store: Store) -> list[str]:
     done = []
     with store.database.write() as work:
         done += mend_pointers(work)
+        done += _drop_flawed_nodes(work)
         done += _mark_lost_texts(work)
         for number, name in work.all("SELECT number, id FROM conversation ORDER BY number"):
             if relink(work, number, -1):
@@ -145,7 +147,9 @@ def _forget(work: Work, name: str, reason: str) -> tuple[int, dict[str, float]]:
         work.run(f"DELETE FROM opening WHERE message IN ({marks(part)})", part)
     work.run("DELETE FROM opening WHERE session IN (SELECT id FROM session WHERE conversation = ?)", (number,))
     work.run("UPDATE call SET conversation = NULL, raw = NULL WHERE conversation = ?", (number,))
-    for table in ("message", "session", "lease"):
+    for other in _standing_on(work, number):  # a branch's summaries tell what it shares with the forgotten one
+        work.run("DELETE FROM node WHERE conversation = ?", (other,))
+    for table in ("node", "host_session", "message", "session", "lease"):
         work.run(f"DELETE FROM {table} WHERE conversation = ?", (number,))
     work.run("DELETE FROM conversation WHERE number = ?", (number,))
     work.run(
@@ -153,6 +157,24 @@ def _forget(work: Work, name: str, reason: str) -> tuple[int, dict[str, float]]:
         (name, time.time(), reason, len(seqs)),
     )
     return len(seqs), blobs
+
+
+def _standing_on(work: Work, number: int) -> list[int]:
+    """The conversations with nodes over messages of this one."""
+    rows = work.all(
+        "SELECT DISTINCT n.conversation FROM node n JOIN message m ON m.seq IN (n.first_row, n.last_row) "
+        "WHERE m.conversation = ? AND n.conversation <> ?",
+        (number, number),
+    )
+    return [int(row[0]) for row in rows]
+
+
+def _drop_flawed_nodes(work: Work) -> list[str]:
+    """Summaries that do not fit their messages leave; the next compaction makes them again."""
+    wrong = list(dict.fromkeys(name for name, _ in flaws(work)))
+    for name in wrong:
+        work.run("DELETE FROM node WHERE conversation = (SELECT number FROM conversation WHERE id = ?)", (name,))
+    return [f"{name}: summaries that did not fit its messages were removed" for name in wrong]
 
 
 def _drop_unused_content(work: Work) -> None:
@@ -227,6 +249,8 @@ def _drop_dangling(work: Work) -> list[str]:
     statements = (
         "DELETE FROM opening WHERE message NOT IN (SELECT seq FROM message) OR session NOT IN (SELECT id FROM session)",
         "DELETE FROM blob_use WHERE message NOT IN (SELECT seq FROM message) OR name NOT IN (SELECT name FROM blob)",
+        "DELETE FROM node WHERE conversation NOT IN (SELECT number FROM conversation)",
+        "DELETE FROM host_session WHERE conversation NOT IN (SELECT number FROM conversation)",
     )
     counts = [work.run(statement) for statement in statements]
     return [f"{count} pointers to nothing were removed" for count in counts if count > 0]

@@ -10,6 +10,7 @@ from clew.store.blobs import Shelf, name_of
 from clew.store.database import Work
 from clew.store.lineage import digest, link
 from clew.store.log import COLUMNS, in_parts, marks, stored
+from clew.store.node_care import flaws
 from clew.store.spelling import fingerprint
 from clew.store.store import Store
 from clew.store.trouble import StoreDamaged, StoreError
@@ -59,6 +60,7 @@ def findings(store: Store, progress: Callable[[int], None] = lambda done: None) 
                 *_contents(work),
                 *_sessions(work),
                 *_blobs(work, store.shelf),
+                *(Finding(Kind.POINTER, name, what) for name, what in flaws(work)),
             ]
     except StoreDamaged as damage:
         return [Finding(Kind.FILE, "database", str(damage))]

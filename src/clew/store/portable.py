@@ -21,6 +21,10 @@ _CALL = (
     "session, at, quarter, provider, model, purpose, failed, input, output, cache_read, cache_write, reasoning, cost, "
     "priced, tools, raw"
 )
+_NODE = (
+    "id, depth, first_row, last_row, row_count, prints, chain, parent, text, tokens, made_by, degraded, stale, "
+    "created, archived, replaced_by"
+)
 
 
 def export(store: Store, session: str) -> Iterator[dict[str, Any]]:
@@ -70,6 +74,7 @@ def _lines(store: Store, session: str) -> Iterator[dict[str, Any]]:
             yield _session_line(work, record.id, names)
         for name in dict.fromkeys(blobs):
             yield {"blob": name, "base64": base64.b64encode(store.shelf.get(name)).decode()}
+        yield from _node_lines(work, head.number, names)
         for row in work.all(f"SELECT {_CALL} FROM call WHERE conversation = ? ORDER BY number", (head.number,)):
             yield {"call": dict(zip(_CALL.split(", "), row, strict=True))}
 
@@ -109,6 +114,7 @@ def restore(store: Store, lines: Iterable[dict[str, Any]]) -> tuple[str, bool]:
                 _session(work, number, line, seqs)
             elif "call" in line:
                 _call(work, number, line["call"])
+        _nodes(work, number, [line["node"] for line in rest if "node" in line], seqs)
         work.run("DELETE FROM tombstone WHERE id = ?", (first["id"],))
         _seed(work, number, first["id"])
         log.relink(work, number, -1)
@@ -125,6 +131,17 @@ def _session_line(work: Work, session: str, names: dict[int, int]) -> dict[str, 
         "system": record.system, "opened": record.opened, "ended": record.ended, "end_reason": record.end_reason,
         "state": dict(record.state), "since": row[0], "until": row[1], "opening": [names[seq] for (seq,) in opening],
     }  # fmt: skip
+
+
+def _node_lines(work: Work, number: int, names: dict[int, int]) -> Iterator[dict[str, Any]]:
+    """The summaries. Nodes point to messages and to each other by their numbers in the export."""
+    for row in work.all(f"SELECT number, {_NODE} FROM node WHERE conversation = ? ORDER BY number", (number,)):
+        node = dict(zip(["n", *_NODE.split(", ")], row, strict=True))
+        if node["first_row"] in names and node["last_row"] in names:
+            text = bytes(node["text"]).decode("utf-8", "surrogatepass")
+            anchors = {end: names[node[end]] for end in ("first_row", "last_row")}
+            hashes = {what: bytes(node[what]).hex() for what in ("prints", "chain")}
+            yield {"node": {**node, **anchors, **hashes, "text": text}}
 
 
 def _put_blob(store: Store, line: dict[str, Any]) -> None:
@@ -171,6 +188,26 @@ def _session(work: Work, number: int, line: dict[str, Any], seqs: dict[int, int]
         "INSERT INTO opening (session, n, message) VALUES (?, ?, ?)",
         [(line["session"], n, seqs[name]) for n, name in enumerate(line["opening"])],
     )
+
+
+def _nodes(work: Work, number: int, nodes: list[dict[str, Any]], seqs: dict[int, int]) -> None:
+    numbers: dict[int, int] = {}
+    for node in nodes:
+        values = {
+            **node,
+            **{end: seqs[node[end]] for end in ("first_row", "last_row")},
+            **{what: bytes.fromhex(node[what]) for what in ("prints", "chain")},
+            "text": node["text"].encode("utf-8", "surrogatepass"), "parent": None, "replaced_by": None,
+        }  # fmt: skip
+        row = (number, *(values[column] for column in _NODE.split(", ")))
+        made = work.one(f"INSERT INTO node (conversation, {_NODE}) VALUES ({log.marks(row)}) RETURNING number", row)
+        assert made is not None
+        numbers[node["n"]] = int(made[0])
+    for node in nodes:
+        work.run(
+            "UPDATE node SET parent = ?, replaced_by = ? WHERE number = ?",
+            (numbers.get(node["parent"]), numbers.get(node["replaced_by"]), numbers[node["n"]]),
+        )
 
 
 def _call(work: Work, number: int, call: dict[str, Any]) -> None:

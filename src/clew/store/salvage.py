@@ -17,7 +17,7 @@ from clew.store.trouble import StoreBusy, StoreDamaged
 
 TABLES = (
     "conversation", "session", "message", "content", "opening", "blob", "blob_use", "tombstone", "call",
-    "learned_window",
+    "learned_window", "node", "host_session",
 )  # fmt: skip
 """In the order in which rows may point to each other. Leases are not saved: their holders are gone."""
 

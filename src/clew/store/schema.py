@@ -71,7 +71,24 @@ WINDOWS = (
         PRIMARY KEY (endpoint, model)) {clustered}""",
 )
 
-MIGRATIONS = (LOG, LEDGER, WINDOWS)
+# Summaries of stretches of a conversation, and summaries of those. `first_row` and `last_row` are numbers of messages
+# and not places, which move when a host puts something in between. `chain` is the running hash behind the last message:
+# while it fits, nothing that nodes stand for was changed. `host_session` knows conversations by another host's ids.
+NODES = (
+    """CREATE TABLE node (
+        number {serial}, id TEXT NOT NULL, conversation {whole} NOT NULL REFERENCES conversation,
+        depth {whole} NOT NULL, first_row {whole} NOT NULL, last_row {whole} NOT NULL, row_count {whole} NOT NULL,
+        prints {bytes} NOT NULL, chain {bytes} NOT NULL, parent {whole}, text {bytes} NOT NULL, tokens {whole} NOT NULL,
+        made_by TEXT NOT NULL, degraded {whole} NOT NULL, stale {whole} NOT NULL, created {real} NOT NULL,
+        archived {real}, replaced_by {whole}, UNIQUE (conversation, id))""",
+    "CREATE INDEX node_top ON node (conversation) WHERE parent IS NULL AND archived IS NULL",
+    "CREATE INDEX node_ailing ON node (conversation, depth) WHERE archived IS NULL AND degraded + stale > 0",
+    "CREATE INDEX node_parent ON node (parent)",
+    """CREATE TABLE host_session (
+        id TEXT PRIMARY KEY, conversation {whole} NOT NULL REFERENCES conversation) {clustered}""",
+)
+
+MIGRATIONS = (LOG, LEDGER, WINDOWS, NODES)
 VERSION = len(MIGRATIONS)
 
 

@@ -18,6 +18,7 @@ from clew.store.chain import About, Head
 from clew.store.database import Database, Look, Work
 from clew.store.leases import Purpose
 from clew.store.ledger import By, Call, Spent
+from clew.store.nodes import Nodes
 from clew.store.schema import migrate
 from clew.store.spelling import fingerprint
 from clew.store.trouble import SessionBusy, StoreDamaged
@@ -341,6 +342,11 @@ class Store:
             return ledger.spent(
                 work, By(by), conversation=number, family=family, session=session, after=after, before=before
             )
+
+    @cached_property
+    def nodes(self) -> Nodes:
+        """Summaries of stretches of a conversation, and what they stand for."""
+        return Nodes(self.database, self.shelf, self._on)
 
     # What providers said of themselves
 

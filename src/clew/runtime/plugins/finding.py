@@ -13,7 +13,10 @@ from clew.runtime.plugins.trouble import unknown
 
 Source: TypeAlias = Literal["built-in", "directory", "plug-in", "entry point"]
 
-BUILT_IN: Mapping[str, str] = {"compressor": "keeps both ends of a conversation and hands the middle over as a summary"}
+BUILT_IN: Mapping[str, str] = {
+    "compressor": "keeps both ends of a conversation and hands the middle over as a summary",
+    "lossless": "keeps summaries in a tree over the whole history, with tools that lead back to every word",
+}
 """Engines that come with clew, and what each does. No plug-in takes one of these names."""
 GROUPS = ("clew.plugins", "hermes_agent.plugins")
 """Entry points under which an installed package may offer an engine."""

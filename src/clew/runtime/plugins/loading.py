@@ -74,11 +74,15 @@ def loaded(plugin: Plugin, host: Host) -> Loaded:
 
 def _built_in(name: str, host: Host) -> ContextEngine:
     from clew.runtime.compressor import ContextCompressor
+    from clew.runtime.lossless import LosslessEngine
 
+    def summarise(prompt: str) -> str:
+        return host.call_llm([{"role": "user", "content": prompt}])
+
+    threshold = host.config.get("compression.threshold") or ContextEngine.threshold_percent
     made: dict[str, Callable[[], ContextEngine]] = {
-        "compressor": lambda: ContextCompressor(
-            summarise=lambda prompt: host.call_llm([{"role": "user", "content": prompt}])
-        ),
+        "compressor": lambda: ContextCompressor(summarise=summarise, threshold=threshold),
+        "lossless": lambda: LosslessEngine(store=host.store, summarise=summarise, threshold=threshold),
     }
     return made[name]()
 
