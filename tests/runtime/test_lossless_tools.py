@@ -280,3 +280,20 @@ def test_the_ids_in_the_prompt_are_those_of_the_store() -> None:
     ids = [id_ for one in shown if (id_ := node_of(read_message(one)))]
     assert ids
     assert all(ask(engine, "lcm_describe", id=id_)["id"] == id_ for id_ in ids)
+
+
+def test_a_question_does_not_find_itself():
+    engine = LosslessEngine(context_length=32_000)
+    asks = {"id": "c1", "type": "function", "function": {"name": "lcm_recall", "arguments": '{"question": "which port?"}'}}
+    engine.remember(
+        [
+            {"role": "user", "content": "The port is 5433."},
+            {"role": "assistant", "content": "Noted."},
+            {"role": "user", "content": "Which port was it?"},
+            {"role": "assistant", "content": None, "tool_calls": [asks]},
+        ]
+    )
+    passages = ask(engine, "lcm_recall", question="which port?")["passages"]
+    assert [passage["text"] for passage in passages if "5433" in passage["text"]]
+    assert not [passage for passage in passages if "lcm_recall" in passage["text"]]
+    engine.close()

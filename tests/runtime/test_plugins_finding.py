@@ -29,7 +29,7 @@ def test_all_sources_are_found_in_their_order_and_nothing_is_run(tmp_path, monke
         ("general", "plug-in"),
         ("fromsite", "entry point"),
     ]
-    alpha, site = plugins[1], plugins[-1]
+    alpha, site = plugins[2], plugins[-1]
     assert (alpha.description, alpha.version, alpha.place) == (
         "first of all",
         "1.2",

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from clew.facts.messages import Message
 from clew.facts.node import Node, Row
 from clew.recall.search import Found, Hit
 from clew.runtime.lossless_reading import (
@@ -74,14 +75,15 @@ def recall(reading: Reading, args: Mapping[str, Any]) -> dict[str, Any]:
     """The best passages for a question, word for word."""
     question = str(args.get("question") or "")
     budget = min(whole(args.get("max_tokens"), PAGE) or PAGE, LARGEST)
-    sought = _sought(reading, question, {}, LIMIT)
+    sought = _sought(reading, question, {}, LIMIT * 2)
     leaves = reading.store.nodes.leaves(reading.session)
     passages: list[dict[str, Any]] = []
     spent = left = 0
-    for place, hit in sought.hits[:LIMIT]:
-        if place is None:
+    for place, hit in sought.hits:
+        row = None if place is None else find_row(reading, place, "")
+        if place is None or row is None or is_a_search(row.message) or len(passages) == LIMIT:
             continue
-        passage = _passage(find_row(reading, place, ""), hit, spans(leaves, place))
+        passage = _passage(row, hit, spans(leaves, place))
         weight = reading.count(passage["text"]) + 40
         if spent + weight > budget:
             left += 1
@@ -95,6 +97,12 @@ def recall(reading: Reading, args: Mapping[str, Any]) -> dict[str, Any]:
     if not passages:
         answer["answer"] = f"nothing found in {sought.searched:,} messages; other words may help: lcm_grep"
     return answer
+
+
+def is_a_search(said: Message) -> bool:
+    """Whether a message asks one of these tools, or answers for one: its words are the question's own."""
+    names = [said.name] if said.is_result else [call.name for call in said.calls]
+    return bool(names) and all(name.startswith("lcm_") for name in names)
 
 
 def _sought(reading: Reading, query: str, args: Mapping[str, Any], limit: int) -> _Sought:

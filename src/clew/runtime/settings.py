@@ -67,6 +67,17 @@ SETTINGS = (
     Setting("recall.mode", "off", "whether what left the window is brought back when you speak of it",
             choices=("off", "suggest", "on")),
     Setting("recall.budget", 1_200, "tokens it may take in one request", int, 100, 20_000),
+    Setting("gateway.host", "127.0.0.1", "where clew serve listens; anything but this machine needs keys"),
+    Setting("gateway.port", 8383, "and on which port", int, 0, 65_535),
+    Setting("gateway.upstream", None, "the provider behind it, for all dialects; else each dialect's own"),
+    Setting("gateway.upstream_anthropic", None, "for clients that speak Anthropic Messages"),
+    Setting("gateway.upstream_openai", None, "for clients that speak OpenAI's Chat Completions or Responses"),
+    Setting("gateway.body_limit", 32, "megabytes that a request may have", int, 1, 1_024),
+    Setting("gateway.keepalive", 15.0, "seconds of silence before a client of a stream is sent a ping", float, 0.05, 600),
+    Setting("gateway.first_byte", 600.0, "seconds that a provider has to begin its answer", float, 0.05, 86_400),
+    Setting("gateway.idle", 300.0, "seconds that it may be silent in the middle of it", float, 0.05, 86_400),
+    Setting("gateway.drain", 30.0, "seconds for answers under way when the gateway is told to stop", float, 0, 3_600),
+    Setting("gateway.memory", 64, "megabytes of requests kept to know the next ones by", int, 1, 65_536),
     Setting("store.url", None, "where conversations are kept: a file or postgresql://…"),
 )  # fmt: skip
 KEYS = {setting.key: setting for setting in SETTINGS}
