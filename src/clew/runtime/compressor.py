@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from clew.core.effects import Summarise
 from clew.core.ports import Asking
@@ -13,21 +13,14 @@ from clew.engines import boundaries
 from clew.engines.boundaries import Plan
 from clew.engines.compressor import Compressor
 from clew.engines.handoff import WITHOUT_MODEL
-from clew.engines.plugin import ContextEngine
 from clew.engines.prune import prune
-from clew.facts.budget import Budget, share_out
+from clew.facts.budget import share_out
 from clew.facts.messages import read_messages
 from clew.facts.model import Policy, Window
 from clew.facts.session import Compaction
 from clew.runtime.drive import adrive, drive, settled
+from clew.runtime.own_engine import REST, Count, Messages, OwnEngine, Summariser
 from clew.runtime.scales import Scale
-
-REST = 60.0
-"""Seconds for which a summariser that failed is left alone, unless a person asks; rules write summaries meanwhile."""
-
-Summariser: TypeAlias = Callable[[str], str | Awaitable[str]]
-Count: TypeAlias = Callable[[str], int]
-Messages: TypeAlias = Sequence[Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +94,7 @@ def plan(
     return boundaries.plan(read_messages(messages), share_out(Window(context_length), policy), policy, Scale(count))
 
 
-class ContextCompressor(ContextEngine):
+class ContextCompressor(OwnEngine):
     """The default engine: keeps both ends of a conversation and hands the middle over as a summary.
 
     `summarise` takes a prompt and returns text, plain or async; without it the summary is written by rules.
@@ -122,41 +115,12 @@ class ContextCompressor(ContextEngine):
         summarise: Summariser | None = None,
         count: Count | None = None,
     ) -> None:
-        super().__init__()
-        self.policy = Policy(threshold, target_ratio, protect_first_n, protect_last_n)
-        self.threshold_percent = threshold
-        self.scale = Scale(count)
-        self.summarise = summarise
-        self._rests_until = 0.0
-        self.update_model("", context_length)
+        policy = Policy(threshold, target_ratio, protect_first_n, protect_last_n)
+        super().__init__(context_length, policy, summarise, count)
 
     @property
     def name(self) -> str:
         return "compressor"
-
-    @property
-    def budget(self) -> Budget:
-        return share_out(self._window, self.policy)
-
-    def update_model(self, model: str, context_length: int, *, max_tokens: int = 0, **kwargs: Any) -> None:
-        """Recompute every budget for another window; `max_tokens` is the output cap that is really sent."""
-        super().update_model(model, context_length, **kwargs)
-        self._window = Window(context_length, max_tokens)
-        self.threshold_tokens = self.budget.trigger
-
-    def update_from_response(self, usage: Mapping[str, Any]) -> None:
-        """Take the prompt's weight from the report: completion and reasoning never count against the window."""
-        self.last_prompt_tokens = usage.get("prompt_tokens") or 0
-        self.last_completion_tokens = usage.get("completion_tokens") or 0
-        self.last_total_tokens = usage.get("total_tokens") or self.last_prompt_tokens + self.last_completion_tokens
-
-    def should_compress(self, prompt_tokens: int | None = None) -> bool:
-        weight = self.last_prompt_tokens if prompt_tokens is None else prompt_tokens
-        return weight >= self.threshold_tokens
-
-    def should_compress_preflight(self, messages: Messages) -> bool:
-        """Whether what is about to be sent is too heavy by our own count: a resumed session, a smaller model."""
-        return self.scale.messages(read_messages(messages)) >= self.threshold_tokens
 
     def prune_tool_results_only(
         self,

@@ -14,16 +14,12 @@ from clew.engines.lossless.effects import Ailing, Publish, Rows, Sources
 from clew.engines.lossless.lossless import Lossless
 from clew.engines.lossless.seen import Seen
 from clew.engines.lossless.shares import share
-from clew.engines.plugin import ContextEngine
-from clew.facts.budget import Budget, share_out
-from clew.facts.messages import read_messages
-from clew.facts.model import Policy, Window
+from clew.facts.model import Policy
 from clew.facts.session import Compaction
-from clew.runtime.compressor import REST, Count, Messages, Summariser
 from clew.runtime.drive import drive, settled
 from clew.runtime.lossless_footing import Footing
 from clew.runtime.lossless_tools import SCHEMAS, answered
-from clew.runtime.scales import Scale
+from clew.runtime.own_engine import REST, Count, Messages, OwnEngine, Summariser
 from clew.store.memory import memory_store
 from clew.store.publishing import NotPublished
 from clew.store.store import Store
@@ -35,7 +31,7 @@ MEASURED = 3
 """Reports without a cached token that show that the provider caches nothing."""
 
 
-class LosslessEngine(ContextEngine):
+class LosslessEngine(OwnEngine):
     """Keeps every message in a store; the window has summaries that lead back to each, and the newest messages.
 
     `summarise` takes a prompt and returns text, plain or async; without it, or when it fails, rules write the summary,
@@ -62,17 +58,11 @@ class LosslessEngine(ContextEngine):
         cache_prices: tuple[float, float] = (0.10, 1.25),
     ) -> None:
         """`cache_prices`: of a token read from the provider's cache and of one written to it; a plain one is 1."""
-        super().__init__()
-        self.policy = Policy(threshold)
-        self.threshold_percent = threshold
-        self.scale = Scale(count)
-        self.summarise = summarise
+        super().__init__(context_length, Policy(threshold), summarise, count)
         self.cache_prices = cache_prices
         self._store = store
         self._footing: Footing | None = None
-        self._rests_until = 0.0
         self._calls = self._cached = 0
-        self.update_model("", context_length)
 
     @property
     def name(self) -> str:
@@ -89,10 +79,6 @@ class LosslessEngine(ContextEngine):
         return self._at.session
 
     @property
-    def budget(self) -> Budget:
-        return share_out(self._window, self.policy)
-
-    @property
     def _at(self) -> Footing:
         if self._footing is None:
             self._footing = Footing(self._store or memory_store())
@@ -100,28 +86,12 @@ class LosslessEngine(ContextEngine):
 
     # When
 
-    def update_model(self, model: str, context_length: int, *, max_tokens: int = 0, **kwargs: Any) -> None:
-        """Recompute every budget for another window; `max_tokens` is the output cap that is really sent."""
-        super().update_model(model, context_length, **kwargs)
-        self._window = Window(context_length, max_tokens)
-        self.threshold_tokens = self.budget.trigger
-
     def update_from_response(self, usage: Mapping[str, Any]) -> None:
         """Take the prompt's weight from the report, and whether the provider caches."""
-        self.last_prompt_tokens = usage.get("prompt_tokens") or 0
-        self.last_completion_tokens = usage.get("completion_tokens") or 0
-        self.last_total_tokens = usage.get("total_tokens") or self.last_prompt_tokens + self.last_completion_tokens
+        super().update_from_response(usage)
         if usage:
             self._calls += 1
             self._cached += bool(usage.get("cache_read_tokens") or normalize_usage(usage).cache_read)
-
-    def should_compress(self, prompt_tokens: int | None = None) -> bool:
-        weight = self.last_prompt_tokens if prompt_tokens is None else prompt_tokens
-        return weight >= self.threshold_tokens
-
-    def should_compress_preflight(self, messages: Messages) -> bool:
-        """Whether what is about to be sent is too heavy by our own count: a resumed session, a smaller model."""
-        return self.scale.messages(read_messages(messages)) >= self.threshold_tokens
 
     # How
 

@@ -9,15 +9,16 @@ from typing import Any, ClassVar
 from clew.core.pairs import exchanges, legal_cuts, repair
 from clew.engines import boundaries
 from clew.engines.actions import read_actions
-from clew.engines.handoff import GUIDANCE, OPENING, first_prompt, unwrap, update_prompt
+from clew.engines.handoff import GUIDANCE, OPENING, first_prompt, sections_of, unwrap, update_prompt
 from clew.engines.hosted import fitting
 from clew.engines.prune import prune
 from clew.engines.telling import tell
 from clew.engines.veil import veil
 from clew.facts.messages import read_messages
 from clew.runtime import compressor
-from clew.runtime.compressor import CompactionResult, Messages
+from clew.runtime.compressor import CompactionResult
 from clew.runtime.hermes.engine import ContextEngine
+from clew.runtime.own_engine import Messages
 from clew.runtime.plugins.host import Host
 
 SUMMARY_PREFIX = f"{OPENING} {GUIDANCE}"
@@ -203,7 +204,9 @@ class ContextCompressor(compressor.ContextCompressor, ContextEngine):
             said = self._ask(prompt)
         else:
             said = self._by_the_plugin()
-        return self._strip_summary_prefix(said) if said else ""
+        own = self._strip_summary_prefix(said) if said else ""
+        # A method of its own may write as it likes; clew takes words under a heading.
+        return own if not own or sections_of(own) else f"## Critical Context\n{own}"
 
     def _by_the_plugin(self) -> str | None:
         """Its summary of all that leaves, asked for once, also where clew would ask in parts."""
