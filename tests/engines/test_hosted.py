@@ -204,3 +204,27 @@ def test_what_frees_next_to_nothing_is_not_worth_a_new_session():
         return [{**messages[0], "content": messages[0]["content"][:-20]}, *messages[1:]]
 
     assert not drive(hosted(changed(compress=compress)).make_room(HISTORY, BUDGET), HANDS).progress
+
+
+def test_its_way_without_a_model_is_taken_where_that_is_enough():
+    def prune(self: Any, messages: Any, current_tokens: Any = None) -> Any:
+        return [{**said, "content": said["content"][:40]} for said in messages], 10_000
+
+    engine = hosted(changed(prune_tool_results_only=prune, compress=lambda self, messages, **_: messages[-2:]))
+    assert len(drive(engine.make_room(LONG, BUDGET), HANDS).messages) == 2, "not enough: it is asked to compress"
+    short = drive(engine.make_room(HISTORY, BUDGET), HANDS)
+    assert [len(said.text) for said in short.messages] == [40] * 20
+    focused = drive(engine.make_room(HISTORY, BUDGET, focus="ports"), HANDS)
+    assert len(focused.messages) == 2
+
+
+def test_one_with_nothing_to_compact_says_so_and_is_not_asked():
+    idle = changed(has_content_to_compress=lambda self, messages: False, compress=lambda self, messages, **_: [])
+    done = drive(hosted(idle).make_room(HISTORY, BUDGET), HANDS)
+    assert done.declined
+    assert done.messages == HISTORY
+
+
+def test_one_that_gives_its_reasons_is_asked_for_them():
+    blocked = changed(should_compress_info=lambda self, tokens=None: (False, "cooling down"))
+    assert not drive(hosted(blocked).is_due(Session("s"), 5_000, BUDGET), HANDS)

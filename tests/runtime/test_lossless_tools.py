@@ -284,7 +284,8 @@ def test_the_ids_in_the_prompt_are_those_of_the_store() -> None:
 
 def test_a_question_does_not_find_itself():
     engine = LosslessEngine(context_length=32_000)
-    asks = {"id": "c1", "type": "function", "function": {"name": "lcm_recall", "arguments": '{"question": "which port?"}'}}
+    function = {"name": "lcm_recall", "arguments": '{"question": "which port?"}'}
+    asks = {"id": "c1", "type": "function", "function": function}
     engine.remember(
         [
             {"role": "user", "content": "The port is 5433."},

@@ -257,3 +257,27 @@ def test_what_a_plug_in_registered_besides_is_there_too():
 
     assert asyncio.run(through()) == [["find", "taken", "count"], "3 counted", "about ports", "trail of x"]
     assert heard == ["5433"]
+
+
+def test_a_plug_in_may_choose_what_one_request_carries_and_whatever_it_breaks_changes_nothing():
+    messages = tuple(message("assistant" if n % 2 else "user", f"number {n}") for n in range(5))
+    notes: list[str] = []
+
+    def choosing(answer: Any) -> Any:
+        def choose(self: Any, request_messages: Any, *, budget_tokens: int = 0) -> Any:
+            return answer(request_messages)
+
+        return type("Choosing", (Recorder,), {"select_context": choose})()
+
+    async def chosen(plugin: ContextEngine) -> tuple[Any, ...]:
+        here = seat(plugin, notes)
+        kept = await here.selected(messages, 1_000)
+        here.close()
+        return kept
+
+    assert asyncio.run(chosen(choosing(lambda given: given[-3:]))) == messages[-3:]
+    assert asyncio.run(chosen(Recorder())) is messages
+    assert notes == []
+    for broken in (lambda given: None, lambda given: [], lambda given: ["x"], lambda given: given[9]):
+        assert asyncio.run(chosen(choosing(broken))) == messages
+    assert len(notes) == 2

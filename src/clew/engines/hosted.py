@@ -54,15 +54,8 @@ class Hosted:
         """What the plug-in returns, made legal, with what is pinned in it. It is never taken when larger."""
         messages = tuple(said for said in messages if not said.text.startswith(PINNED_OPENING))
         before = self.scale.messages(messages)
-        question = partial(
-            fitting(self.plugin.compress),
-            copy.deepcopy(spelled(messages)),
-            current_tokens=before + budget.fixed,
-            focus_topic=focus,
-            force=focus is not None,
-            memory_context="",
-            pinned=pinned,
-        )
+        asked = Wanted(before + budget.fixed, budget.soft, focus, pinned)
+        question = partial(compress_with, self.plugin, copy.deepcopy(spelled(messages)), asked)
         answer = yield from ask(Consult(self.name, question, COMPACTING))
         made, trouble = taken(answer, messages)
         done = self._compaction(messages, with_pins(made, pinned), before)
@@ -86,10 +79,50 @@ class Hosted:
 def wants_room(plugin: ContextEngine, messages: list[dict[str, Any]], weight: int, observed: bool) -> bool:
     """Both questions of the interface, in the order that plug-ins know them."""
     preflight = plugin.should_compress_preflight(messages)
-    defers = getattr(plugin, "should_defer_preflight_to_real_usage", None)
+    defers = of_its_own(plugin, "should_defer_preflight_to_real_usage")
     if not observed and defers is not None and defers(weight):
         return False
-    return bool(plugin.should_compress(weight) or preflight)
+    told = of_its_own(plugin, "should_compress_info")
+    due = told(weight)[0] if told else plugin.should_compress(weight)
+    return bool(due or preflight)
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a plug-in is asked for."""
+
+    tokens: int
+    """Those the prompt has."""
+    enough: int
+    """Those at which nothing more has to be done."""
+    focus: str | None
+    pinned: tuple[str, ...]
+
+
+def compress_with(plugin: ContextEngine, messages: list[dict[str, Any]], wanted: Wanted) -> Any:
+    """What the plug-in makes of it: its way without a model first, where it has one and that is enough."""
+    if not plugin.has_content_to_compress(messages):
+        return messages
+    prune = of_its_own(plugin, "prune_tool_results_only")
+    if prune is not None and wanted.focus is None:
+        pruned, freed = fitting(prune)(copy.deepcopy(messages), current_tokens=wanted.tokens)
+        if wanted.tokens - freed < wanted.enough:
+            return pruned
+    return fitting(plugin.compress)(
+        messages,
+        current_tokens=wanted.tokens,
+        focus_topic=wanted.focus,
+        force=wanted.focus is not None,
+        memory_context="",
+        pinned=wanted.pinned,
+    )
+
+
+def of_its_own(plugin: ContextEngine, name: str) -> Callable[..., Any] | None:
+    """An optional method that the plug-in wrote itself; None where it has none but clew's default."""
+    written = getattr(getattr(type(plugin), name, None), "__module__", "")
+    method = getattr(plugin, name, None)
+    return method if callable(method) and not written.startswith("clew.") else None
 
 
 def spelled(messages: Sequence[Message]) -> list[dict[str, Any]]:

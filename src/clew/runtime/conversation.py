@@ -260,8 +260,9 @@ class Conversation:
         return place_cache_points(in_parts(prompt), provider, ttl=ttl, minimum=minimum, count=count)
 
     async def _call(self, call: Callable[[Any], Awaitable[Reply | Failure]], wish: CallModel) -> Reply | Failure:
+        chosen = await self._seat.selected(wish.prompt.messages, self.setup.model.window.usable)
         self._heard = _Heard(listening=True)
-        answer = await call(wish)
+        answer = await call(replace(wish, prompt=replace(wish.prompt, messages=chosen)))
         self._heard.listening = False
         self._books.enter(self.session.id, self.who, answer, "turn")
         await self._seat.heard(answer.usage if isinstance(answer, Reply) else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from clew.core.effects import Silent
 from clew.core.ports import Engine
 from clew.engines.guarded import Guarded
-from clew.engines.hosted import fitting, spelled
+from clew.engines.hosted import fitting, of_its_own, spelled, taken
 from clew.facts.messages import Message, ToolCall, tool_result
 from clew.facts.usage import Usage
 from clew.runtime.beside import Beside
@@ -76,6 +77,20 @@ class Seat:
         """The model, at first and whenever it is another."""
         await self._tell("update_model", model, context_length, **facts)
 
+    async def selected(self, messages: tuple[Message, ...], budget: int) -> tuple[Message, ...]:
+        """What of them this one request carries, where the plug-in has a say in that. Nothing of it is kept."""
+        choose = of_its_own(self._plugin, "select_context") if self._plugin else None
+        if choose is None:
+            return messages
+        given, known = copy.deepcopy(spelled(messages)), spelled(messages)
+        newest = next((said for said in reversed(known) if said["role"] == "user"), None)
+        about = {"conversation_messages": known, "incoming_message": newest, "budget_tokens": budget}
+        answer = await self.beside.ask(lambda: fitting(choose)(given, **about), TELLING)
+        chosen, trouble = (messages, "") if answer is None or answer == [] else taken(answer, messages)
+        if trouble:
+            self._note(f"the engine {self.name} failed in select_context: it {trouble}; everything is sent")
+        return chosen
+
     async def heard(self, usage: Usage | None) -> None:
         """After every response."""
         await self._tell("update_from_response", usage_told(usage))
@@ -94,7 +109,7 @@ class Seat:
         if self._plugin is None:
             return
         history = spelled(tuple(messages))
-        if hasattr(self._plugin, "on_turn_complete"):
+        if of_its_own(self._plugin, "on_turn_complete"):
             await self._tell("on_turn_complete", history, interrupted=False, failed=False)
         await self.fire(
             "post_llm_call",
