@@ -97,7 +97,14 @@ def test_one_that_nobody_has_is_refused_with_those_there_are(store: Store, home:
         talk(store, "compresor", [])
 
 
-def test_one_that_does_not_load_is_refused_with_the_reason(store: Store, home: Path) -> None:
+def test_one_that_does_not_load_is_named_with_the_reason_and_clews_own_takes_its_place(
+    store: Store, home: Path
+) -> None:
     folder(home, "asking", init="import nothing_of_this_name\n")
-    with pytest.raises(BadSettings, match="nothing_of_this_name"):
-        talk(store, "asking", [])
+    notes: list[str] = []
+    session, _ = talk(store, "asking", notes, turns=20)
+    assert session.compactions >= 1
+    assert len(notes) == 1
+    assert "asking" in notes[0]
+    assert "nothing_of_this_name" in notes[0]
+    assert "takes its place" in notes[0]

@@ -14,7 +14,7 @@ from clew.runtime.books import Books
 from clew.runtime.conversation import Works
 from clew.runtime.home import home
 from clew.runtime.hooks import AFTER, BEFORE, Hooks
-from clew.runtime.plugins import BadPlugin, Host, Loaded, load
+from clew.runtime.plugins import BadPlugin, Host, Loaded, UnknownPlugin, load
 from clew.runtime.providers import Who
 from clew.runtime.scales import Scale
 from clew.runtime.seat import Seat
@@ -38,7 +38,7 @@ async def seated(
     cwd: Path,
     note: Callable[[str], None],
 ) -> Seat:
-    """The seat of the engine named by `context.engine`; BadSettings when it cannot be. `writers` are asked for
+    """The seat of the engine named by `context.engine`; BadSettings when there is none of that name. `writers` are asked for
     summaries, the first who answers; `window` is that of the first, where it is known better than the catalog does."""
     scale = Scale()
     own = Compressor(settings.policy, scale, has_summariser=True, summariser_window=_window(works, writers[0], window))
@@ -49,7 +49,11 @@ async def seated(
     voice = _Voice(works, writers)
     config = {key: settings[key] for key in KEYS}
     project = cwd if settings["plugins.project"] else None
-    loaded = await _loaded(name, Host(home(), voice.answer, config, note, project, works.store))
+    try:
+        loaded = await _loaded(name, Host(home(), voice.answer, config, note, project, works.store))
+    except BadPlugin as why:
+        note(f"⚠ {why}\nclew's own engine, {OWN}, takes its place")
+        return Seat(own, hooks=Hooks(commands, cwd=cwd), note=note)
     for told in loaded.notes:
         note(f"{name}: {told}")
     hooks = Hooks(commands, loaded.hooks, cwd)
@@ -60,10 +64,10 @@ async def seated(
 async def _loaded(name: str, host: Host) -> Loaded:
     try:
         return await asyncio.wait_for(asyncio.to_thread(load, name, host), LOADING)
-    except BadPlugin as why:
+    except UnknownPlugin as why:
         raise BadSettings(f"context.engine: {why}") from None
     except TimeoutError:
-        raise BadSettings(f"context.engine: {name} took more than {LOADING:g} s to load; choose another") from None
+        raise BadPlugin(f"the engine {name} took more than {LOADING:g} s to load") from None
 
 
 class _Voice:
