@@ -38,8 +38,11 @@ async def seated(
     cwd: Path,
     note: Callable[[str], None],
 ) -> Seat:
-    """The seat of the engine named by `context.engine`; BadSettings when there is none of that name. `writers` are asked for
-    summaries, the first who answers; `window` is that of the first, where it is known better than the catalog does."""
+    """The seat of the engine named by `context.engine`; BadSettings when there is none of that name.
+
+    `writers` are asked for summaries, the first who answers; `window` is that of the first, where it is known better
+    than the catalog does.
+    """
     scale = Scale()
     own = Compressor(settings.policy, scale, has_summariser=True, summariser_window=_window(works, writers[0], window))
     commands = {event: settings[f"hooks.{event}"] or "" for event in (BEFORE, AFTER)}
