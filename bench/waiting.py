@@ -2,9 +2,10 @@
 
     python bench/waiting.py [--seconds 30] [--window 64000]
 
-Two conversations say the same things in turn to the same simulated model. In one, summaries are made by a model that takes
-30 seconds; in the other compaction is off. What a turn takes longer in the first, while the summary is being written and the
-window is below the hard mark, is what a person waits: less than 50 ms is wanted. Afterwards every message is looked for.
+Two conversations say the same things in turn to the same simulated model. In one, summaries are made by a model that
+takes 30 seconds; in the other compaction is off. What a turn takes longer in the first, while the summary is being
+written and the window is below the hard mark, is what a person waits: less than 50 ms is wanted. Afterwards every message
+is looked for.
 """
 
 from __future__ import annotations
@@ -98,9 +99,8 @@ async def compared(live: Conversation, control: Conversation, writer: ProviderSi
     print(f"turns while the summary was written  {len(ms)}")
     print(f"longer than without, ms              median {statistics.median(ms):.1f}, p95 {p95:.1f}, most {ms[-1]:.1f}")
     print(f"every message there, in order        {there}")
-    print(
-        f"swapped in                           {live.session.id != first} ({len(said)} turns; {live.session.counted:,} tokens)"
-    )
+    swapped = live.session.id != first
+    print(f"swapped in                           {swapped} ({len(said)} turns; {live.session.counted:,} tokens)")
     live.close()
     control.close()
     return there and p95 < 1_000 * MOST and live.session.id != first

@@ -30,7 +30,9 @@ def mend(now: Turn, failure: Failure) -> Story[Turn]:
         case MakeRoom(window, stated):
             if stated:
                 yield from ask(Learn(now.setup.model, window, failure.why))
-            known = f"its window is {window:,} tokens, which is remembered" if stated else f"{window:,} tokens are tried"
+            known = (
+                f"its window is {window:,} tokens, which is remembered" if stated else f"{window:,} tokens are tried"
+            )
             yield from ask(Tell(f"too long, says {now.setup.model.name}'s provider; {known}"))
             smaller = replace(now.window, size=min(window, now.window.size))
             return replace(now, window=smaller, factor=corrected(now, failure), overflowed=True)

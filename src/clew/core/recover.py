@@ -143,8 +143,8 @@ def _make_room(tried: Tried, at: Standing, window: int, *, stated: bool, what: s
         return GoLarger(at.larger)
     if not at.may_compact:
         return GiveUp(
-            f"{what} is too long for a window of {window:,} tokens, and compaction is switched off; /compress makes room "
-            "this once and /retry asks again, compression.enabled: true lets clew do it"
+            f"{what} is too long for a window of {window:,} tokens, and compaction is switched off; /compress makes "
+            "room this once and /retry asks again, compression.enabled: true lets clew do it"
         )
     return GiveUp(
         f"{what} is still too long for a window of {at.window:,} tokens after {tried.compactions} compactions"

@@ -73,7 +73,7 @@ SETTINGS = (
     Setting("gateway.upstream_anthropic", None, "for clients that speak Anthropic Messages"),
     Setting("gateway.upstream_openai", None, "for clients that speak OpenAI's Chat Completions or Responses"),
     Setting("gateway.body_limit", 32, "megabytes that a request may have", int, 1, 1_024),
-    Setting("gateway.keepalive", 15.0, "seconds of silence before a client of a stream is sent a ping", float, 0.05, 600),
+    Setting("gateway.keepalive", 15.0, "seconds of silence before a stream's client is sent a ping", float, 0.05, 600),
     Setting("gateway.first_byte", 600.0, "seconds that a provider has to begin its answer", float, 0.05, 86_400),
     Setting("gateway.idle", 300.0, "seconds that it may be silent in the middle of it", float, 0.05, 86_400),
     Setting("gateway.drain", 30.0, "seconds for answers under way when the gateway is told to stop", float, 0, 3_600),
