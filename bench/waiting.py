@@ -4,8 +4,8 @@
 
 Two conversations say the same things in turn to the same simulated model. In one, summaries are made by a model that
 takes 30 seconds; in the other compaction is off. What a turn takes longer in the first, while the summary is being
-written and the window is below the hard mark, is what a person waits: less than 50 ms is wanted. Afterwards every message
-is looked for.
+written and the window is below the hard mark, is what a person waits: less than 50 ms is wanted. Afterwards every
+message is looked for.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ async def run(seconds: float, window: int, store: Store) -> bool:
 async def compared(live: Conversation, control: Conversation, writer: ProviderSimulator, store: Store) -> bool:
     said: list[str] = []
     added: list[float] = []
-    first, waited = live.session.id, False
+    first = live.session.id
     budget = Turn(live.session, live.setup, live.setup.model.window).budget
     while live.session.id == first and len(said) < 2_000:
         said.append(words(len(said)))
@@ -91,7 +91,6 @@ async def compared(live: Conversation, control: Conversation, writer: ProviderSi
             added.append(with_summary - without)
             left = (budget.hard - weight) / budget.window
             await asyncio.sleep(0.5 if left > 0.05 else 2.0)  # a person who reads and types
-        waited = waited or weight >= budget.hard
     history = [each.message["content"] for each in store.history(first) if each.standing]
     there = [text for text in history if text.startswith("Number")] == said
     ms = sorted(1_000 * each for each in added)
