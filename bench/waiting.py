@@ -23,11 +23,12 @@ from clew.core.state import Turn
 from clew.facts.messages import Message, ToolCall
 from clew.facts.model import Policy
 from clew.facts.pieces import Piece
-from clew.runtime.conversation import Conversation, Works
+from clew.runtime.conversation import Conversation
 from clew.runtime.endpoints import Endpoint
 from clew.runtime.models import bundled
 from clew.runtime.providers import Who
 from clew.runtime.transport import Transport
+from clew.runtime.works import Works
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator

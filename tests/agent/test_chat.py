@@ -16,13 +16,13 @@ from clew.agent.watching import Plain
 from clew.engines.compressor import Compressor
 from clew.facts.messages import Message, ToolCall, tool_result
 from clew.facts.model import Policy
-from clew.runtime.conversation import Works
 from clew.runtime.endpoints import Endpoint
 from clew.runtime.models import bundled
 from clew.runtime.providers import Who
 from clew.runtime.scales import Scale
 from clew.runtime.seat import Seat
 from clew.runtime.transport import Transport
+from clew.runtime.works import Works
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator

@@ -14,12 +14,13 @@ from clew.facts.exchange import RateLimited, Refused, Reply, Unavailable
 from clew.facts.messages import message
 from clew.facts.model import Policy
 from clew.facts.session import Session
-from clew.runtime.conversation import Conversation, Works
+from clew.runtime.conversation import Conversation
 from clew.runtime.endpoints import Endpoint
 from clew.runtime.models import bundled
 from clew.runtime.providers import Who
 from clew.runtime.summarising import LONG_REST, SHORT_REST, Summariser
 from clew.runtime.transport import Transport
+from clew.runtime.works import Works
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator

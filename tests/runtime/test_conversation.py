@@ -14,11 +14,12 @@ from clew.core.state import ContextExhausted
 from clew.facts.messages import Message, ToolCall, tool_result
 from clew.facts.model import Policy
 from clew.facts.pieces import Piece, Said
-from clew.runtime.conversation import Conversation, Works
+from clew.runtime.conversation import Conversation
 from clew.runtime.endpoints import Endpoint
 from clew.runtime.models import bundled
 from clew.runtime.providers import Who
 from clew.runtime.transport import Transport
+from clew.runtime.works import Works
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from clew.facts.messages import read_messages
-from clew.runtime.conversation import Conversation, Works
+from clew.runtime.conversation import Conversation
 from clew.runtime.endpoints import Endpoint
 from clew.runtime.engines import seated
 from clew.runtime.models import bundled
 from clew.runtime.providers import Who
 from clew.runtime.settings import BadSettings, Settings
 from clew.runtime.transport import Transport
+from clew.runtime.works import Works
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator

@@ -16,11 +16,12 @@ from clew.agent.permissions import BadPermissions
 from clew.core.state import ContextExhausted
 from clew.facts.messages import Message, ToolCall
 from clew.facts.session import Session
-from clew.runtime.conversation import Conversation, Watch, Works
+from clew.runtime.conversation import Conversation, Watch
 from clew.runtime.home import home
 from clew.runtime.providers import Who
 from clew.runtime.recall import build
 from clew.runtime.seat import Seat
+from clew.runtime.works import Works
 from clew.store.store import Store
 from clew.store.trouble import StoreError
 

@@ -17,7 +17,6 @@ from clew.agent.skills import SKILL_TOOL, Skills, skill_folders
 from clew.agent.snapshot import snapshot
 from clew.agent.tools import EXTRA_TOOLS, TOOLS, Risk, Tool, run_call
 from clew.agent.workspace import Workspace
-from clew.runtime.conversation import Works
 from clew.runtime.engines import seated
 from clew.runtime.home import home
 from clew.runtime.local import LocalModel
@@ -26,6 +25,7 @@ from clew.runtime.providers import main_model, summariser
 from clew.runtime.recalling import Recall
 from clew.runtime.settings import Settings
 from clew.runtime.transport import Transport
+from clew.runtime.works import Works
 from clew.store.store import Store
 
 

@@ -10,37 +10,28 @@ from functools import partial
 from typing import Any, Protocol
 
 from clew.core.assemble import with_recalled
-from clew.core.cache import is_cached, place_cache_points
-from clew.core.cache_marks import in_parts
-from clew.core.effects import CallModel, Consult, Continue, Effect, Prepare, RunTools, Summarise, Tell
-from clew.core.ports import Setup
+from clew.core.effects import CallModel, Consult, Continue, Effect, Prepare, RunTools, Spill, Summarise, Tell
+from clew.core.results import cap_turn
 from clew.core.room import compacted, make_room
 from clew.core.state import Turn
 from clew.core.turn import turn
 from clew.engines.compressor import Compressor
 from clew.facts.exchange import Failure, Prompt, Reply
 from clew.facts.messages import Message, ToolCall, message, tool_result
-from clew.facts.model import Model, Policy, ResultLimits
 from clew.facts.pieces import Counted, Piece, Said
 from clew.facts.session import Compaction, Opened, Outlook, Session
 from clew.facts.usage import Usage
 from clew.runtime import sessions
 from clew.runtime.books import Books
-from clew.runtime.drive import adrive, drive_beside
+from clew.runtime.drive import adrive, drive, drive_beside
 from clew.runtime.preparing import Preparing
 from clew.runtime.providers import Who
-from clew.runtime.recalling import Recall
 from clew.runtime.scales import Scale
 from clew.runtime.seat import Seat
 from clew.runtime.summarising import Summariser
-from clew.runtime.transport import Transport
 from clew.runtime.transport import hands as talking
-from clew.runtime.windows import window_of
-from clew.store.store import Store
-from clew.wire.catalog import Catalog
+from clew.runtime.works import Works
 
-RESERVED = 8_000
-"""Tokens kept for a reply where the model's own cap is not known or larger."""
 INTERRUPTED = "[interrupted: whether this ran, and what came of it, is not known; look before you do it again]"
 STOPPED = "[stopped here by the user]"
 
@@ -55,21 +46,6 @@ class Watch(Protocol):
 
 
 RunTool = Callable[[ToolCall], Awaitable[Message]]
-
-
-@dataclass(frozen=True, slots=True)
-class Works:
-    """What a conversation works with; the same for all of them."""
-
-    store: Store
-    transport: Transport
-    catalog: Catalog
-    policy: Policy = field(default_factory=Policy)
-    limits: ResultLimits = field(default_factory=ResultLimits)
-    cache_ttl: str | None = "5m"
-    """None: no cache points are placed."""
-    recall: Recall = field(default_factory=Recall)
-    """What has left the window, brought back when it is spoken of."""
 
 
 class Conversation:
@@ -102,10 +78,15 @@ class Conversation:
         self._summariser = Summariser(works.transport, [summariser or who, who], self._summary_entered)
         self._preparing = Preparing(self._prepared)
         self.session = sessions.load(works.store, session, self._scale.message)
-        self.setup = self._set_up(tools, context_length)
+        system = self.session.system
+        self.setup = works.set_up(
+            who, self._seat, self._scale, system=system, tools=tools, context_length=context_length
+        )
         self._before: Turn | None = None
         self._heard = _Heard()
         self._recalled = ""
+        self._done: list[Message] = []
+        """Results of a reply whose calls have not all ended."""
 
     @property
     def factor(self) -> float:
@@ -133,10 +114,12 @@ class Conversation:
 
     async def _turn(self, *said: Message) -> Turn:
         try:
+            self._done = []
             now = await adrive(turn(self.session, said, self.setup, before=self._before), self._hands())
         except BaseException as end:
             if isinstance(end, asyncio.CancelledError):
                 self._keep_what_was_heard()
+                self._keep_what_was_done()
             self.session = self._reloaded()
             raise
         self._settle(now)
@@ -186,6 +169,14 @@ class Conversation:
             cut = message("assistant", f"{heard.text.rstrip()}\n{STOPPED}")
             self.works.store.append(self.session.id, [cut.to_dict()])
 
+    def _keep_what_was_done(self) -> None:
+        """Of several calls of one reply some had ended: their results are known."""
+        results = drive(
+            cap_turn(self._done, self.setup.limits), {Spill: lambda wish: self.works.store.spill(wish.text)}
+        )
+        if results:
+            self.works.store.append(self.session.id, [result.to_dict() for result in results])
+
     def _settle(self, now: Turn) -> None:
         self._before, self.session = now, now.session
         self.setup = replace(self.setup, system_tokens=now.setup.system_tokens)
@@ -194,30 +185,6 @@ class Conversation:
     def _reloaded(self) -> Session:
         """As the store has it: whatever was interrupted, what was written down stands."""
         return sessions.load(self.works.store, self.session.id, self._scale.message)
-
-    def _set_up(self, tools: Sequence[Mapping[str, Any]], context_length: int | None) -> Setup:
-        facts = self.works.catalog.find(self.who.model, self.who.endpoint.provider)
-        reserved = min(RESERVED, facts.max_output) if facts and facts.max_output else RESERVED
-        window = window_of(
-            self.who.model,
-            self.who.endpoint.base_url,
-            provider=self.who.endpoint.provider,
-            stated=context_length,
-            reserved_output=reserved,
-            catalog=self.works.catalog,
-            store=self.works.store,
-        )
-        return Setup(
-            model=Model(self.who.model, window),
-            engine=self._seat.engine,
-            count=self._scale.message,
-            tools=tuple(tools),
-            tools_tokens=sum(self._scale.text(str(tool)) for tool in tools),
-            system_tokens=self._scale.text(self.session.system),
-            policy=self.works.policy,
-            limits=self.works.limits.within(window),
-            ahead=self._seat.works_ahead,
-        )
 
     def _hands(self) -> dict[type[Effect[Any]], Callable[[Any], Any]]:
         endpoint = self.who.endpoint
@@ -247,17 +214,8 @@ class Conversation:
 
     def _ready(self, prompt: Prompt) -> Prompt:
         """As it leaves: with its cache points, and behind them what is recalled for this turn."""
-        marked = self._marked(prompt)
+        marked = self.works.marked(prompt, self.who.endpoint.provider, self._scale)
         return with_recalled(marked, self._recalled) if self._recalled else marked
-
-    def _marked(self, prompt: Prompt) -> Prompt:
-        provider = self.who.endpoint.provider
-        if self.works.cache_ttl is None or not is_cached(prompt.model, provider):
-            return prompt
-        facts = self.works.catalog.find(prompt.model, provider)
-        minimum = facts.cache_minimum if facts and facts.cache_minimum else 1_024
-        ttl, count = self.works.cache_ttl, self._scale.text
-        return place_cache_points(in_parts(prompt), provider, ttl=ttl, minimum=minimum, count=count)
 
     async def _call(self, call: Callable[[Any], Awaitable[Reply | Failure]], wish: CallModel) -> Reply | Failure:
         chosen = await self._seat.selected(wish.prompt.messages, self.setup.model.window.usable)
@@ -281,7 +239,10 @@ class Conversation:
         return new
 
     async def _run_tools(self, wish: RunTools) -> tuple[Message, ...]:
-        return tuple([await self._run(call) for call in wish.calls])
+        for call in wish.calls:
+            self._done.append(await self._run(call))
+        done, self._done = self._done, []
+        return tuple(done)
 
     async def _run(self, call: ToolCall) -> Message:
         self._watch.calling(call)

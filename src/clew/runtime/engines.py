@@ -11,7 +11,6 @@ from clew.engines.compressor import Compressor
 from clew.engines.hosted import Hosted
 from clew.facts.messages import read_messages
 from clew.runtime.books import Books
-from clew.runtime.conversation import Works
 from clew.runtime.home import home
 from clew.runtime.hooks import AFTER, BEFORE, Hooks
 from clew.runtime.plugins import BadPlugin, Host, Loaded, UnknownPlugin, load
@@ -21,6 +20,7 @@ from clew.runtime.seat import Seat
 from clew.runtime.settings import KEYS, BadSettings, Settings
 from clew.runtime.summarising import Summariser
 from clew.runtime.windows import window_of
+from clew.runtime.works import Works
 
 OWN = "compressor"
 LOADING = 60.0
