@@ -196,3 +196,24 @@ def test_a_call_that_was_interrupted_is_not_run_again_and_the_conversation_goes_
         told = simulator.requests[-1].prompt.messages
         assert [said.role for said in told] == ["user", "assistant", "tool", "tool", "user"]
         assert "not known" in told[2].text
+
+
+def test_of_several_calls_those_that_had_ended_keep_their_results_when_the_turn_is_stopped(store: Store) -> None:
+    ran: list[str] = []
+
+    async def second_hangs(call: ToolCall) -> Message:
+        ran.append(call.id)
+        if len(ran) == 2:
+            raise asyncio.CancelledError
+        return tool_result(call, "the first was done")
+
+    script = [{"calls": [{"name": "look", "arguments": {}}] * 2}, "I see."]
+    with ProviderSimulator(replies=script) as simulator:
+        session = store.open_session()
+        with pytest.raises(asyncio.CancelledError):
+            talk(simulator, store, session, ["Look twice."], run_tool=second_hangs)
+        talk(simulator, store, session, ["Well?"])
+        results = [said.text for said in simulator.requests[-1].prompt.messages if said.is_result]
+        assert results[0] == "the first was done"
+        assert "not known" in results[1]
+        assert len(results) == 2
