@@ -314,3 +314,19 @@ def test_what_was_not_answered_is_asked_again_without_saying_it_twice(store: Sto
     assert failed
     assert "last word" in again
     assert said == ["Hello?", "Here I am."]
+
+
+def test_usage_and_insights_tell_the_providers_own_figures(store: Store) -> None:
+    async def story(chat: Chat) -> list[str]:
+        for number in range(9):
+            await chat.obey(f"{number} " + "many words " * 500)
+        return [await chat.obey("/usage"), await chat.obey("/insights 1")]
+
+    with ProviderSimulator(replies=lambda prompt: "Yes." if prompt.tools else "## Goal\nTalk.") as simulator:
+        told = chatting(store, simulator, story)
+        used = [asked.usage for asked in simulator.requests if asked.usage]
+    assert store.session(store.conversations()[0].tip).number >= 1, "with a summary among the calls"
+    for bucket in ("input", "output", "cache_read", "cache_write"):
+        total = f"{sum(getattr(usage, bucket) for usage in used):,}"
+        assert [total in text for text in told] == [True, True], bucket
+    assert all(f"{len(used):,}" in text for text in told)
