@@ -83,6 +83,14 @@ def test_every_command_says_what_it_does_and_help_lists_them_all(store: Store) -
     assert set(wanted.split()) <= BY_NAME.keys()
 
 
+def test_a_path_at_the_beginning_is_no_command(store: Store) -> None:
+    async def talk(chat: Chat) -> list[str]:
+        await chat.obey("/etc/hosts is what?")
+        return [said.text for said in chat.conversation.session.messages]
+
+    assert run(store, talk, ["A file."]) == ["/etc/hosts is what?", "A file."]
+
+
 def test_an_unknown_command_is_not_said_to_the_model(store: Store) -> None:
     assert "there is no /nonsense" in run(store, lambda chat: chat.obey("/nonsense"))
     assert store.spent()[0].calls == 0

@@ -115,9 +115,9 @@ class Chat:
 
     async def obey(self, line: str) -> str:
         """A command or something to say; what there is to tell about it. `Quit` when the person is done."""
-        if not line.startswith("/"):
-            return await self.say(line)
         name, _, rest = line[1:].partition(" ")
+        if not line.startswith("/") or "/" in name:  # /etc/hosts is a path, and a path is something to say
+            return await self.say(line)
         command = BY_NAME.get(name)
         if command is None and name in self._terms.seat.commands:
             return await self._guarded(self._terms.seat.command(name, rest.strip()))
