@@ -245,7 +245,11 @@ def worked(steps: int) -> list[dict[str, Any]]:
 def children_of(process: int) -> list[int]:
     """Those that serve; a test runner may have others."""
     listed = subprocess.run(
-        ["ps", "-o", "pid=,args=", "--ppid", str(process)], capture_output=True, text=True, check=False, timeout=20
+        ["ps", "-ww", "-o", "pid=,args=", "--ppid", str(process)],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
     )
     return [int(line.split()[0]) for line in listed.stdout.splitlines() if "child.py" in line]
 
