@@ -16,10 +16,10 @@ from clew.agent.accounts import account_of
 from clew.agent.cached import Warmth, bars, saved
 from clew.facts.usage import Cost, Usage
 from clew.runtime.models import bundled
-from clew.screen.calls import calls_of, last_call, turns_of
 from clew.screen.layout import drawn
 from clew.screen.spending import added
 from clew.store.address import open_store
+from clew.store.calls import calls_of, last_call, turns_of
 from clew.store.ledger import Call
 from clew.store.store import Store
 

@@ -32,6 +32,7 @@ from clew.runtime.works import Works
 from clew.store.address import open_store
 from clew.store.store import Store
 from clew.testing import ProviderSimulator
+from tests.agent.sent import unmarked
 from tests.runtime.bringing import brought
 
 LOOK = {"type": "function", "function": {"name": "look", "description": "Look.", "parameters": {"type": "object"}}}
@@ -180,19 +181,12 @@ def test_every_request_extends_the_one_before_unless_a_compaction_stands_between
     with ProviderSimulator(replies=lambda prompt: "Yes." if prompt.tools else "## Goal\nTalk.") as simulator:
         chatting(store, simulator, story)
         asked = [each for each in simulator.requests if each.prompt.tools]
-    sent = [_unmarked(json.loads(each.raw)) for each in asked]
+    sent = [unmarked(json.loads(each.raw)) for each in asked]
     bodies = [json.dumps(each["messages"])[:-1] for each in sent]
     broken = sum(not after.startswith(before) for before, after in pairwise(bodies))
     tip = store.conversations()[0].tip
     assert broken == store.session(tip).number >= 1
     assert len({json.dumps(each["tools"]) for each in sent}) == 1
-
-
-def _unmarked(value: Any) -> Any:
-    """Without cache points, which move and are no part of what a provider compares."""
-    if isinstance(value, dict):
-        return {key: _unmarked(inner) for key, inner in value.items() if key != "cache_control"}
-    return [_unmarked(inner) for inner in value] if isinstance(value, list) else value
 
 
 def test_a_helper_works_in_a_conversation_of_its_own_and_its_cost_counts_into_this_one(store: Store) -> None:

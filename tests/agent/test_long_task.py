@@ -15,6 +15,7 @@ from clew.store.address import open_store
 from clew.testing import ProviderSimulator
 from tests.agent import first_day, tmux
 from tests.agent.coder import Coder, answer, call, overflow, patched, steps
+from tests.agent.sent import unmarked
 from tests.agent.tmux import Terminal
 
 WINDOW = 32_000
@@ -141,10 +142,3 @@ def check_growth(requests: list[Any], compactions: int) -> None:
     told = [said.text for asked in requests for said in asked.prompt.messages if said.is_result]
     assert any(str(answer(3)) in text for text in told)
     assert any(INTERRUPTED in text for text in told)
-
-
-def unmarked(value: Any) -> Any:
-    """Without cache points, which move and are no part of what a provider compares."""
-    if isinstance(value, dict):
-        return {key: unmarked(inner) for key, inner in value.items() if key != "cache_control"}
-    return [unmarked(inner) for inner in value] if isinstance(value, list) else value

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from clew.screen.amounts import cost, count, decimals, money, percents, shares
-from clew.screen.calls import turns_of
 from clew.screen.layout import grid, in_one_line, say
 from clew.screen.shown import shown
 from clew.screen.spending import added
 from clew.screen.titles import one_line, title_of
+from clew.store.calls import turns_of
 from clew.store.ledger import By, Spent
 from clew.store.store import Store
 from clew.store.values import Conversation

@@ -14,9 +14,9 @@ from clew.core.cache import is_cached
 from clew.facts.usage import Usage
 from clew.runtime.conversation import Conversation
 from clew.screen.amounts import money
-from clew.screen.calls import Made, calls_of, last_call
 from clew.screen.layout import facts, say
 from clew.screen.moments import age, clock
+from clew.store.calls import Made, calls_of, last_call
 from clew.wire.catalog import Catalog
 
 KEPT = {"5m": 300, "1h": 3_600}
